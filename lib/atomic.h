@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The atomic operations of this library: those of libatomic_ops that every
+ * machine has and that ThreadSanitizer understands, under short names.
+ *
+ * A 32-bit word and a pointer are all that is ever atomic here.  64-bit
+ * values (deadlines) are guarded by a lock, because 32-bit machines cannot
+ * load them in one piece.  There are no stand-alone fences.
+ *
+ * "acquire" and "release" mean what they mean in C11; without either word an
+ * operation orders nothing.
+ */
+#ifndef TT_ATOMIC_H
+#define TT_ATOMIC_H
+
+#include <atomic_ops.h>
+#include <stdint.h>
+
+typedef volatile unsigned int atom32;
+typedef volatile AO_t atomptr;
+
+static inline uint32_t atom32_load(const atom32 *a)
+{
+	return AO_int_load(a);
+}
+
+static inline uint32_t atom32_load_acquire(const atom32 *a)
+{
+	return AO_int_load_acquire(a);
+}
+
+static inline void atom32_store(atom32 *a, uint32_t value)
+{
+	AO_int_store(a, value);
+}
+
+static inline void atom32_store_release(atom32 *a, uint32_t value)
+{
+	AO_int_store_release(a, value);
+}
+
+/* Returns what was there: from, if it was replaced.  Acquires either way. */
+static inline uint32_t atom32_swap_acquire(atom32 *a, uint32_t from,
+					   uint32_t to)
+{
+	return AO_int_fetch_compare_and_swap_acquire(a, from, to);
+}
+
+static inline void atom32_add(atom32 *a, uint32_t n)
+{
+	(void)AO_int_fetch_and_add(a, n);
+}
+
+static inline void *atomptr_load_acquire(const atomptr *a)
+{
+	return (void *)AO_load_acquire(a);
+}
+
+static inline void atomptr_store_release(atomptr *a, void *value)
+{
+	AO_store_release(a, (AO_t)value);
+}
+
+#endif

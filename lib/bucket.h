@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bucket: where timers are scheduled.  There is one a CPU, so that calls on
+ * different CPUs share no cache line.
+ *
+ * Guarantees:
+ *  1. A timer is in the bucket from bucket_schedule until the timer thread
+ *     takes it with bucket_collect, or until it is found cancelled.
+ *  2. Each call looks at RENT older arrivals and frees the slots of those
+ *     that were cancelled; and before the bucket takes memory it looks at a
+ *     whole block of them, and takes none if one was cancelled.  So the
+ *     cancelled are never many more than the live, and are found while their
+ *     lines are still in this CPU's cache.
+ *  3. Constant time under the lock in bucket_schedule.
+ *  4. Before bucket_open and after bucket_shut nothing gets in.
+ *
+ * Any thread: schedule.  Who starts and stops the instance: open, shut.  The
+ * timer thread: collect, give_back.
+ */
+#ifndef TT_BUCKET_H
+#define TT_BUCKET_H
+
+#include "bag.h"
+#include "base.h"
+#include "lock.h"
+#include "slot.h"
+#include "wakeup.h"
+
+#define BUCKET_RENT 2
+
+struct bucket {
+	/* Protected by the lock, all but slots.chunk. */
+	struct lock lock;
+	bool open;
+	bool listed;     /* announced to wakeup since the last collection */
+	int64_t nearest; /* no arrival is due earlier */
+	struct bag arrivals;
+	struct slots slots;
+	/* The timer thread's own: freed slots on their way back. */
+	struct slot_list returns __attribute__((aligned(TT_FAR_APART)));
+} __attribute__((aligned(TT_FAR_APART)));
+
+void bucket_init(struct bucket *b, uint32_t number, uint32_t shift);
+void bucket_destroy(struct bucket *b);
+
+void bucket_open(struct bucket *b);
+void bucket_shut(struct bucket *b);
+
+/* As timerthread_schedule, with its arguments checked. */
+int bucket_schedule(struct bucket *b, struct wakeup *w, int64_t deadline,
+		    timerthread_fn *fn, void *arg, timerthread_id *ret_id);
+
+/*
+ * Takes all arrivals, as a chain of blocks, and gives back what is on the
+ * returns list.  *spares is a chain of empty blocks: the bucket takes one in
+ * exchange, and its surplus joins them.
+ */
+struct block *bucket_collect(struct bucket *b, struct block **spares);
+
+/* Gives the slots on the returns list back. */
+void bucket_give_back(struct bucket *b);
+
+/* Aborts if the bucket is not sound; for tests. */
+void bucket_check(struct bucket *b);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "driver_thread.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+/*
+ * By default the kernel may end a sleep 50 us late to save wake-ups, which
+ * here would be the larger part of a timer's lateness.
+ */
+static void set_timer_slack(void)
+{
+	prctl(PR_SET_TIMERSLACK, 1UL);
+}
+
+static void *thread_main(void *arg)
+{
+	struct timerthread *tt = arg;
+
+	pthread_setname_np(pthread_self(), tt->name);
+	set_timer_slack();
+	while (!wakeup_stopping(&tt->wakeup))
+		wakeup_sleep(&tt->wakeup, engine_run(&tt->engine));
+	if (tt->orphaned)
+		instance_free(tt);
+	return NULL;
+}
+
+int driver_thread_start(struct timerthread *tt, const pthread_attr_t *attr)
+{
+	sigset_t all, old;
+	int r;
+
+	/* A thread inherits its creator's mask: no moment without it. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&tt->thread, attr, thread_main, tt);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return r;
+}

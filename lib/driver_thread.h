@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver that is a thread of the instance's own.
+ */
+#ifndef TT_DRIVER_THREAD_H
+#define TT_DRIVER_THREAD_H
+
+#include "instance.h"
+
+/*
+ * Starts the thread, with all signals blocked.  0, or what pthread_create
+ * returned; under the instance's mutex.
+ */
+int driver_thread_start(struct timerthread *tt, const pthread_attr_t *attr);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine: fetches timers from the buckets and runs those that are due.
+ * Whoever turns it, a thread of its own say, is its driver.
+ *
+ * Guarantees:
+ *  1. A timer never runs before its deadline, and of those that are due and
+ *     were scheduled before the last one ran, the earliest runs next.
+ *  2. The buckets are visited when one may hold a timer earlier than all that
+ *     the engine has; and, to give back what was cancelled there, at most
+ *     once in TIDY_NS while it is awake for another reason.
+ *  3. Callbacks run with no lock held.
+ *  4. After wakeup_stop no further callback begins.
+ *
+ * One thread at a time, the driver's.
+ */
+#ifndef TT_ENGINE_H
+#define TT_ENGINE_H
+
+#include "intake.h"
+#include "pending.h"
+#include "wakeup.h"
+
+struct engine {
+	struct intake *intake;
+	struct wakeup *wakeup;
+	struct pending pending;
+	struct block *spares; /* empty blocks, to exchange for full ones */
+	int64_t now;          /* the clock when it was last read */
+	int64_t tidied;
+};
+
+/* False: no memory. */
+bool engine_init(struct engine *e, struct intake *in, struct wakeup *w);
+void engine_destroy(struct engine *e);
+
+/* Runs all that is due.  Returns the deadline to sleep until. */
+int64_t engine_run(struct engine *e);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Absolute times go through FUTEX_WAIT_BITSET, whose timeout is a point on
+ * CLOCK_MONOTONIC: a thread that is preempted before it sleeps does not sleep
+ * longer for it, as it would with the relative timeout of FUTEX_WAIT.
+ */
+#include "config.h"
+
+#include "futex.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000
+
+/*
+ * The kernel's 64-bit time.  32-bit machines have a system call of their own
+ * for it, since Linux 5.1.
+ */
+struct futex_time {
+	int64_t sec;
+	int64_t nsec;
+};
+#ifdef SYS_futex_time64
+#define FUTEX_CALL SYS_futex_time64
+#else
+#define FUTEX_CALL SYS_futex
+#endif
+
+static void futex(atom32 *word, int op, uint32_t val,
+		  const struct futex_time *t)
+{
+	int saved_errno = errno;
+
+	syscall(FUTEX_CALL, word, op | FUTEX_PRIVATE_FLAG, val, t, NULL,
+		FUTEX_BITSET_MATCH_ANY);
+	errno = saved_errno;
+}
+
+void futex_wait_until(atom32 *word, uint32_t expected, int64_t deadline)
+{
+	struct futex_time t = {0, 0};
+
+	if (deadline == INT64_MAX) {
+		futex(word, FUTEX_WAIT_BITSET, expected, NULL);
+		return;
+	}
+	if (deadline > 0) {
+		t.sec = deadline / NS_PER_S;
+		t.nsec = deadline % NS_PER_S;
+	}
+	futex(word, FUTEX_WAIT_BITSET, expected, &t);
+}
+
+void futex_wait_for(atom32 *word, uint32_t expected, long ns)
+{
+	struct futex_time t = {ns / NS_PER_S, ns % NS_PER_S};
+
+	futex(word, FUTEX_WAIT, expected, &t);
+}
+
+void futex_wake_one(atom32 *word)
+{
+	futex(word, FUTEX_WAKE, 1, NULL);
+}

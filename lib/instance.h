@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An instance: the options, the parts, and the state of its life.
+ *
+ *	NEW -> RUNNING -> STOPPING -> STOPPED, or NEW -> STOPPED
+ */
+#ifndef TT_INSTANCE_H
+#define TT_INSTANCE_H
+
+#include "atomic.h"
+#include "engine.h"
+#include "intake.h"
+#include "timerthread.h"
+#include "wakeup.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define THREAD_NAME_SIZE 16 /* Linux's, with the end of the string */
+
+enum life {
+	LIFE_NEW,
+	LIFE_RUNNING,
+	LIFE_STOPPING,
+	LIFE_STOPPED,
+};
+
+struct timerthread {
+	/*
+	 * NULL before start, constant from then on.  Written under the mutex,
+	 * read by any thread.
+	 */
+	atomptr intake;
+	/* Has locks of its own. */
+	struct wakeup wakeup;
+	/* The timer thread's own. */
+	struct engine engine;
+	bool orphaned; /* destroyed by a callback */
+	/* Protected by the mutex. */
+	pthread_mutex_t mutex;
+	pthread_cond_t stopped;
+	enum life life;
+	bool joining; /* a thread is in pthread_join */
+	pthread_t thread;
+	char name[THREAD_NAME_SIZE];
+	uint32_t buckets;
+};
+
+/* Frees what timerthread_create and timerthread_start made; no thread runs. */
+void instance_free(struct timerthread *tt);
+
+#endif

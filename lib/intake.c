@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So many slots on their way back are given back at once. */
+#define RETURNS_MAX 256
+
+uint32_t intake_default_buckets(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (n < 1)
+		return 1;
+	return n < INTAKE_MAX_BUCKETS ? (uint32_t)n : INTAKE_MAX_BUCKETS;
+}
+
+struct intake *intake_create(uint32_t n)
+{
+	size_t size = sizeof(struct intake) + n * sizeof(struct bucket);
+	void *memory = calloc(1, size + TT_FAR_APART);
+	uintptr_t p = (uintptr_t)memory;
+	struct intake *in;
+
+	if (!memory)
+		return NULL;
+	p = (p + TT_FAR_APART - 1) & ~(uintptr_t)(TT_FAR_APART - 1);
+	in = (struct intake *)p;
+	in->memory = memory;
+	in->n = n;
+	while (UINT32_C(1) << in->shift < n)
+		in->shift++;
+	for (uint32_t i = 0; i < n; i++)
+		bucket_init(&in->bucket[i], i, in->shift);
+	return in;
+}
+
+void intake_destroy(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_destroy(&in->bucket[i]);
+	free(in->memory);
+}
+
+void intake_open(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_open(&in->bucket[i]);
+}
+
+void intake_shut(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_shut(&in->bucket[i]);
+}
+
+void intake_return(struct intake *in, struct slot *s)
+{
+	uint32_t i = s->index & ((UINT32_C(1) << in->shift) - 1);
+	struct bucket *b = &in->bucket[i];
+
+	slot_list_add(&b->returns, s);
+	bucket_set_add(&in->returning, i);
+	if (b->returns.n >= RETURNS_MAX)
+		bucket_give_back(b);
+}
+
+void intake_give_back(struct intake *in)
+{
+	uint32_t i;
+
+	while (bucket_set_take(&in->returning, &i))
+		bucket_give_back(&in->bucket[i]);
+}

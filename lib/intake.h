@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The intake: all buckets of an instance, and which one a call uses.
+ *
+ * A call uses the bucket of the CPU that it runs on.  Then a bucket's lines
+ * stay in one CPU's cache and its lock is contended only if its holder was
+ * preempted; that a thread may move to another CPU just after it has asked is
+ * harmless.  The design this library started from spread threads over 12
+ * buckets by a hash of their ids: two busy threads in one bucket then pay
+ * for each other's cache lines on every call.
+ *
+ * Any thread: pick, slot, and the buckets' own functions.  The timer thread:
+ * the rest.
+ */
+#ifndef TT_INTAKE_H
+#define TT_INTAKE_H
+
+#include "bucket.h"
+
+#include <sched.h>
+
+#define INTAKE_MAX_BUCKETS BUCKET_SET_MAX
+
+struct intake {
+	/* Constant. */
+	uint32_t n;
+	uint32_t shift; /* bits of a slot's index that say the bucket */
+	void *memory;
+	/* The timer thread's own: buckets with something on their returns. */
+	struct bucket_set returning __attribute__((aligned(TT_FAR_APART)));
+	struct bucket bucket[];
+};
+
+/* NULL: no memory. */
+struct intake *intake_create(uint32_t n);
+void intake_destroy(struct intake *in);
+
+void intake_open(struct intake *in);
+void intake_shut(struct intake *in);
+
+/* A bucket for each CPU that the machine may have. */
+uint32_t intake_default_buckets(void);
+
+static inline struct bucket *intake_pick(struct intake *in)
+{
+	uint32_t cpu = (uint32_t)sched_getcpu();
+
+	return &in->bucket[likely(cpu < in->n) ? cpu : cpu % in->n];
+}
+
+/* The slot that id names or once named; NULL if it never named one. */
+static inline struct slot *intake_slot(struct intake *in, uint64_t id)
+{
+	uint32_t index = slot_index(id);
+	uint32_t bucket = index & ((UINT32_C(1) << in->shift) - 1);
+
+	if (unlikely(bucket >= in->n))
+		return NULL;
+	return slots_at(&in->bucket[bucket].slots, index >> in->shift);
+}
+
+/* Frees a dead slot.  It reaches its bucket at intake_give_back or before. */
+void intake_return(struct intake *in, struct slot *s);
+
+/* Gives back what was returned. */
+void intake_give_back(struct intake *in);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lock for sections of a few dozen instructions.
+ *
+ * Guarantees:
+ *  1. Mutual exclusion; what one holder wrote the next one sees.
+ *  2. A thread that finds it held spins for a microsecond or so, then sleeps:
+ *     a real-time thread gives its CPU to a holder that was preempted there.
+ *  3. A sleeper wakes soon after the release, at the latest after
+ *     LOCK_NAP_NS.
+ *  4. Taking a free lock is one compare-and-swap, releasing it a plain store.
+ *
+ * Why not a mutex: releasing one that may have sleepers costs a second atomic
+ * read-modify-write, about a fifth of a whole schedule-and-cancel pair.  Here
+ * the release stores and then looks for sleepers; a CPU may do these two in
+ * the other order and miss one that is just lying down, hence the nap in 3.
+ * The section is some 20 ns long, so whoever meets a holder that does not
+ * finish within the spin has met one that was preempted.
+ *
+ * Not recursive.  Any thread; never held over a callback, an allocation or a
+ * system call other than its own.
+ */
+#ifndef TT_LOCK_H
+#define TT_LOCK_H
+
+#include "atomic.h"
+#include "base.h"
+
+struct lock {
+	atom32 held;     /* 1 while a thread is in the section, and the futex */
+	atom32 sleepers; /* threads that sleep, or are about to */
+};
+
+#define LOCK_NAP_NS 1000000
+
+void lock_acquire_slow(struct lock *l);
+void lock_wake(struct lock *l);
+
+static inline void lock_init(struct lock *l)
+{
+	atom32_store(&l->held, 0);
+	atom32_store(&l->sleepers, 0);
+}
+
+/* Acquire: pairs with the store in lock_release. */
+static inline int lock_try(struct lock *l)
+{
+	return atom32_swap_acquire(&l->held, 0, 1) == 0;
+}
+
+static inline void lock_acquire(struct lock *l)
+{
+	if (unlikely(!lock_try(l)))
+		lock_acquire_slow(l);
+}
+
+/* Release: pairs with the compare-and-swap in lock_try. */
+static inline void lock_release(struct lock *l)
+{
+	atom32_store_release(&l->held, 0);
+	if (unlikely(atom32_load(&l->sleepers) != 0))
+		lock_wake(l);
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "must.h"
+#include "slot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t chunk_slots(int chunk)
+{
+	return (size_t)SLOT_FIRST_CHUNK << chunk;
+}
+
+void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
+{
+	memset(t, 0, sizeof(*t));
+	t->bucket = bucket;
+	t->shift = shift;
+}
+
+void slots_destroy(struct slots *t)
+{
+	for (int i = 0; i < SLOT_CHUNKS; i++)
+		free(t->memory[i]);
+}
+
+int slots_next_chunk(const struct slots *t)
+{
+	int chunk = 0;
+
+	if (t->capacity == slots_limit(t))
+		return -1;
+	while (t->memory[chunk])
+		chunk++;
+	return chunk;
+}
+
+/*
+ * Zeroed, because an id that was made up may be looked up in a slot that was
+ * never used: it must find a free one.  Large chunks come from the kernel
+ * zeroed, and take memory only as they are used.
+ */
+void *slots_chunk_alloc(int chunk)
+{
+	return calloc(chunk_slots(chunk) + 1, sizeof(struct slot));
+}
+
+bool slots_add_chunk(struct slots *t, int chunk, void *memory)
+{
+	uintptr_t p = (uintptr_t)memory;
+
+	if (chunk != slots_next_chunk(t))
+		return false;
+	p = (p + TT_CACHE_LINE - 1) & ~(uintptr_t)(TT_CACHE_LINE - 1);
+	t->memory[chunk] = memory;
+	t->capacity += (uint32_t)chunk_slots(chunk);
+	/* Release: pairs with the load in slots_at. */
+	atomptr_store_release(&t->chunk[chunk], (void *)p);
+	return true;
+}
+
+int slot_cancel(struct slot *s, uint64_t id)
+{
+	uint32_t armed = slot_word(id), seen;
+
+	if (unlikely((armed & SLOT_STATE_MASK) != SLOT_ARMED))
+		return -ENOENT;
+	seen = atom32_swap_acquire(&s->state, armed,
+				   armed ^ SLOT_ARMED ^ SLOT_DEAD);
+	if (likely(seen == armed))
+		return 0;
+	return seen == (armed ^ SLOT_ARMED ^ SLOT_RUNNING) ? 1 : -ENOENT;
+}
+
+void slots_check(const struct slots *t)
+{
+	size_t capacity = 0, free_slots = 0;
+
+	for (int i = 0; i < SLOT_CHUNKS; i++) {
+		must(!t->memory[i] == !atomptr_load_acquire(&t->chunk[i]));
+		must(i == 0 || !t->memory[i] || t->memory[i - 1]);
+		capacity += t->memory[i] ? chunk_slots(i) : 0;
+	}
+	must(capacity == t->capacity && capacity <= slots_limit(t));
+	must(t->fresh <= t->capacity);
+	for (const struct slot *s = t->free; s; s = s->next) {
+		uint32_t state = atom32_load(&s->state);
+
+		must((state & SLOT_STATE_MASK) == SLOT_FREE);
+		must(slots_at(t, s->index >> t->shift) == s);
+		must(s->index >> t->shift < t->fresh);
+		must(++free_slots <= t->fresh);
+	}
+	for (uint32_t i = t->fresh; i < t->capacity; i++)
+		must(atom32_load(&slots_at(t, i)->state) == 0);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots: a slot holds one timer; an id names it.
+ *
+ * Guarantees:
+ *  1. A slot never moves and is never unmapped before slots_destroy, so any
+ *     id, however old or made up, can be looked up.
+ *  2. An id names one timer for ever: a slot's generation changes each time
+ *     it is freed, and a slot that has used up its generations is retired (64
+ *     bytes lost after half a billion timers in one slot).
+ *  3. Of all who try to cancel or begin a timer, exactly one succeeds: the
+ *     state word changes by compare-and-swap on generation and state at once.
+ *  4. Cancelling is that compare-and-swap and nothing else.
+ *
+ * The life of a slot, and who moves it on:
+ *
+ *	free -> armed      slot_arm, by who schedules, under the bucket's lock
+ *	armed -> dead      slot_cancel, any thread
+ *	armed -> running   slot_begin, the timer thread
+ *	running -> dead    slot_finish, the timer thread
+ *	dead -> free       slots_recycle or slots_give, by whoever owns the one
+ *	                   entry that refers to it
+ *
+ * An id is the state word of the armed timer (high half) and the slot's index
+ * (low half).  The index is the slot's number in its bucket and, in its low
+ * bits, the bucket.  A bucket's slots lie in chunks, each twice as large as
+ * the one before: to grow moves nothing, a lookup is a count of leading zeros
+ * and two loads, and a bucket that is never used has none.
+ */
+#ifndef TT_SLOT_H
+#define TT_SLOT_H
+
+#include "atomic.h"
+#include "base.h"
+#include "timerthread.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum slot_state {
+	SLOT_FREE = 0, /* on a free list, retired, or never used */
+	SLOT_ARMED = 1,
+	SLOT_RUNNING = 2,
+	SLOT_DEAD = 3,
+};
+
+#define SLOT_STATE_BITS 3
+#define SLOT_STATE_MASK ((1u << SLOT_STATE_BITS) - 1)
+#define SLOT_GENERATION (1u << SLOT_STATE_BITS)
+
+struct slot {
+	atom32 state;   /* generation and slot_state */
+	uint32_t index; /* set before the first use, constant from then on */
+	/*
+	 * Written under the bucket's lock while the slot is free, then read
+	 * by the timer thread alone, once slot_begin has succeeded.
+	 */
+	int64_t deadline;
+	timerthread_fn *fn;
+	void *arg;
+	/* Owned by whoever owns the list that a free or dead slot is on. */
+	struct slot *next;
+} __attribute__((aligned(TT_CACHE_LINE)));
+
+#define SLOT_FIRST_CHUNK_LOG2 6
+#define SLOT_FIRST_CHUNK      (1u << SLOT_FIRST_CHUNK_LOG2)
+#define SLOT_CHUNKS           (32 - SLOT_FIRST_CHUNK_LOG2)
+
+/* The slots of one bucket. */
+struct slots {
+	/* Protected by the bucket's lock. */
+	struct slot *free;
+	uint32_t fresh;    /* numbers from here to the capacity: never used */
+	uint32_t capacity; /* how many slots the chunks hold */
+	/* Constant. */
+	uint32_t bucket;
+	uint32_t shift; /* bits of an index that say the bucket */
+	/*
+	 * Written under the bucket's lock, read by any thread.  Far from the
+	 * above: who cancels on another CPU shall not fetch the lock's line.
+	 */
+	atomptr chunk[SLOT_CHUNKS] __attribute__((aligned(TT_FAR_APART)));
+	void *memory[SLOT_CHUNKS]; /* what to free; as chunk, not aligned */
+};
+
+/* A list of slots through next. */
+struct slot_list {
+	struct slot *first;
+	struct slot *last;
+	size_t n;
+};
+
+void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
+void slots_destroy(struct slots *t);
+
+/* How many slots a table may have at most. */
+static inline uint32_t slots_limit(const struct slots *t)
+{
+	return (uint32_t)((UINT64_C(1) << (32 - t->shift)) - SLOT_FIRST_CHUNK);
+}
+
+/*
+ * Growing, in two steps because the lock is not held while memory is
+ * allocated.  slots_next_chunk: the number of the chunk to make, or -1 when
+ * the table may not grow any more; under the lock.  slots_chunk_alloc: its
+ * memory, or NULL; no lock.  slots_add_chunk: puts it in place, if that chunk
+ * is still the next; under the lock.  Returns false if not, and the memory is
+ * the caller's to free.
+ */
+int slots_next_chunk(const struct slots *t);
+void *slots_chunk_alloc(int chunk);
+bool slots_add_chunk(struct slots *t, int chunk, void *memory);
+
+/* Aborts if the table is not sound.  Under the lock; for tests. */
+void slots_check(const struct slots *t);
+
+static inline uint32_t slot_word(uint64_t id)
+{
+	return (uint32_t)(id >> 32);
+}
+
+static inline uint32_t slot_index(uint64_t id)
+{
+	return (uint32_t)id;
+}
+
+/*
+ * The slot with this number, or NULL where the table has none.  Any thread.
+ * Acquire: pairs with the store in slots_add_chunk.
+ */
+static inline struct slot *slots_at(const struct slots *t, uint32_t number)
+{
+	uint32_t n = number + SLOT_FIRST_CHUNK;
+	unsigned top, chunk;
+	struct slot *slots;
+
+	if (unlikely(n < SLOT_FIRST_CHUNK))
+		return NULL;
+	top = 31 - (unsigned)__builtin_clz(n);
+	chunk = top - SLOT_FIRST_CHUNK_LOG2;
+	slots = atomptr_load_acquire(&t->chunk[chunk]);
+	return likely(slots != NULL) ? &slots[n - (1u << top)] : NULL;
+}
+
+/* The slot that an entry refers to; id must be one that slot_arm gave. */
+static inline struct slot *slots_of(const struct slots *t, uint64_t id)
+{
+	return slots_at(t, slot_index(id) >> t->shift);
+}
+
+/* A free slot, or NULL where there is none.  Under the lock. */
+static inline struct slot *slots_take(struct slots *t)
+{
+	struct slot *s = t->free;
+
+	if (likely(s != NULL)) {
+		t->free = s->next;
+		return s;
+	}
+	if (t->fresh == t->capacity)
+		return NULL;
+	s = slots_at(t, t->fresh);
+	s->index = t->fresh++ << t->shift | t->bucket;
+	return s;
+}
+
+/* Is there one to take?  Under the lock. */
+static inline bool slots_any(const struct slots *t)
+{
+	return likely(t->free != NULL) || t->fresh != t->capacity;
+}
+
+/*
+ * Arms a slot from slots_take and returns its timer's id.
+ * Release: pairs with the compare-and-swap in slot_cancel and slot_begin.
+ */
+static inline uint64_t slot_arm(struct slot *s, int64_t deadline,
+				timerthread_fn *fn, void *arg)
+{
+	uint32_t word = atom32_load(&s->state) | SLOT_ARMED;
+
+	s->deadline = deadline;
+	s->fn = fn;
+	s->arg = arg;
+	atom32_store_release(&s->state, word);
+	return (uint64_t)word << 32 | s->index;
+}
+
+/*
+ * Returns as timerthread_cancel.  Acquire: pairs with the store in slot_arm,
+ * and on failure with the one in slot_finish, so that -ENOENT shows what the
+ * callback wrote.
+ */
+int slot_cancel(struct slot *s, uint64_t id);
+
+/* Acquire: pairs with the store in slot_arm. */
+static inline bool slot_begin(struct slot *s, uint64_t id)
+{
+	uint32_t word = slot_word(id);
+
+	return atom32_swap_acquire(&s->state, word,
+				   word ^ SLOT_ARMED ^ SLOT_RUNNING) == word;
+}
+
+/* Release: pairs with the compare-and-swap in slot_cancel. */
+static inline void slot_finish(struct slot *s, uint64_t id)
+{
+	uint32_t word = slot_word(id);
+
+	atom32_store_release(&s->state, word ^ SLOT_ARMED ^ SLOT_DEAD);
+}
+
+/* Is the timer over?  Orders nothing: who frees the slot reads none of it. */
+static inline bool slot_is_dead(const struct slot *s, uint64_t id)
+{
+	return atom32_load(&s->state) ==
+	       (slot_word(id) ^ SLOT_ARMED ^ SLOT_DEAD);
+}
+
+/*
+ * dead -> free.  False when the slot has used up its generations and must not
+ * be used again; its state then matches no id that was ever given.
+ */
+static inline bool slot_free(struct slot *s)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	word = (word & ~SLOT_STATE_MASK) + SLOT_GENERATION;
+	atom32_store(&s->state, word | SLOT_FREE);
+	return likely(word != 0);
+}
+
+/* Frees a dead slot.  Under the lock. */
+static inline void slots_recycle(struct slots *t, struct slot *s)
+{
+	if (!slot_free(s))
+		return;
+	s->next = t->free;
+	t->free = s;
+}
+
+/* Collects a dead slot for slots_give.  By the owner of the list. */
+static inline void slot_list_add(struct slot_list *l, struct slot *s)
+{
+	if (!slot_free(s))
+		return;
+	s->next = l->first;
+	l->first = s;
+	if (!l->last)
+		l->last = s;
+	l->n++;
+}
+
+/* Gives all of l back to the table, and empties it.  Under the lock. */
+static inline void slots_give(struct slots *t, struct slot_list *l)
+{
+	if (!l->first)
+		return;
+	l->last->next = t->free;
+	t->free = l->first;
+	*l = (struct slot_list){NULL, NULL, 0};
+}
+
+#endif

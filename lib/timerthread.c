@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls on timers: check the arguments, find the part, call it.
+ */
+#include "config.h"
+
+#include "base.h"
+#include "clock.h"
+#include "instance.h"
+
+#include <errno.h>
+
+/* Acquire: pairs with the store in start_parts. */
+static inline struct intake *intake_of(const struct timerthread *tt)
+{
+	return atomptr_load_acquire(&tt->intake);
+}
+
+/* Why an instance without an intake takes no timers. */
+static TT_NOINLINE int not_running(struct timerthread *tt)
+{
+	int r;
+
+	pthread_mutex_lock(&tt->mutex);
+	r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
+	pthread_mutex_unlock(&tt->mutex);
+	return r;
+}
+
+TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
+				   timerthread_fn *fn, void *arg,
+				   timerthread_id *ret_id)
+{
+	struct intake *in;
+
+	if (unlikely(!tt || !fn))
+		return -EINVAL;
+	in = intake_of(tt);
+	if (unlikely(!in))
+		return not_running(tt);
+	return bucket_schedule(intake_pick(in), &tt->wakeup, deadline, fn, arg,
+			       ret_id);
+}
+
+TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
+					 timerthread_fn *fn, void *arg,
+					 timerthread_id *ret_id)
+{
+	int64_t deadline = clock_add(clock_now(), delay);
+
+	return timerthread_schedule(tt, deadline, fn, arg, ret_id);
+}
+
+TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
+{
+	struct intake *in;
+	struct slot *s;
+
+	if (unlikely(!tt))
+		return -EINVAL;
+	in = intake_of(tt);
+	s = likely(in != NULL) ? intake_slot(in, id) : NULL;
+	return likely(s != NULL) ? slot_cancel(s, id) : -ENOENT;
+}
+
+TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
+{
+	return tt ? clock_now() : -EINVAL;
+}
+
+TT_EXPORT const char *timerthread_version(void)
+{
+	return PACKAGE_VERSION;
+}

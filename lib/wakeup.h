@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the timer thread must look into the buckets, and its sleep.
+ *
+ * A bucket that receives a timer earlier than all that it holds announces it
+ * here.  So the timer thread learns all that it must know from one place: the
+ * earliest deadline that waits in any bucket, and which buckets hold anything
+ * at all.  It fetches them when that deadline is earlier than the earliest of
+ * its own, and sleeps when it is not.
+ *
+ * Guarantees:
+ *  1. A timer that waits in a bucket has, whenever that bucket's lock is
+ *     free, the bucket's bit set here and a deadline not before `arrivals`,
+ *     or the timer thread is between wakeup_collect and that bucket.
+ *  2. No wake-up is lost: the timer thread does not sleep beyond a deadline
+ *     that was announced.  Both sides decide under the lock; the futex word
+ *     changes there too, so a wake that comes between the decision to sleep
+ *     and the sleep ends it.
+ *  3. A wake-up is sent only to a thread that sleeps, or has decided to,
+ *     beyond the new deadline, and one for all that come before it woke.
+ *
+ * The announcement is made under the bucket's lock (order: bucket, then this
+ * one), the system call after both are free.  A thread that is preempted
+ * between the two delays its own timer and those announced after it until
+ * it runs again.
+ *
+ * Any thread: announce, kick, stop, stopping.  The timer thread: the rest.
+ * test/model/wakeup.pml is a model of this file for Spin.
+ */
+#ifndef TT_WAKEUP_H
+#define TT_WAKEUP_H
+
+#include "atomic.h"
+#include "base.h"
+#include "bucket_set.h"
+#include "lock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wakeup {
+	struct lock lock;
+	/*
+	 * The futex.  Written under the lock, read without: it changes when
+	 * `arrivals` falls and when stopping is set.
+	 */
+	atom32 seq;
+	atom32 stopping; /* set once, under the lock; read without */
+	/* Protected by the lock. */
+	int64_t arrivals; /* no timer in a bucket is due earlier */
+	int64_t sleep;    /* the thread sleeps until then; INT64_MIN: awake */
+	struct bucket_set listed; /* buckets that may hold timers */
+	/* The timer thread's own: `arrivals` as of `seq` then. */
+	uint32_t seen_seq __attribute__((aligned(TT_FAR_APART)));
+	int64_t seen_arrivals;
+};
+
+void wakeup_init(struct wakeup *w);
+
+/*
+ * Tells that bucket has received a timer for deadline.  Under the bucket's
+ * lock.  Returns whether the caller must call wakeup_kick once it is free.
+ */
+bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
+
+void wakeup_kick(struct wakeup *w);
+
+/* No timer in a bucket is due earlier than this. */
+int64_t wakeup_arrivals(struct wakeup *w);
+
+/*
+ * Begins to fetch what the buckets hold: hands out which to visit, and
+ * forgets them.
+ */
+void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed);
+
+/* Sleeps until next, INT64_MAX: for ever, or until there is reason not to. */
+void wakeup_sleep(struct wakeup *w, int64_t next);
+
+/* Ends this and all later sleeps. */
+void wakeup_stop(struct wakeup *w);
+
+/* Acquire: pairs with the store in wakeup_stop. */
+static inline bool wakeup_stopping(const struct wakeup *w)
+{
+	return atom32_load_acquire(&w->stopping) != 0;
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every test program shares: one Check case from a list of tests, and
+ * repeatable random numbers.  TT_SEED in the environment sets the seed, which
+ * each failure message of a random test shows.
+ */
+#ifndef TT_HARNESS_H
+#define TT_HARNESS_H
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Sanitizers and valgrind are slow; a hang is still found. */
+#define TEST_TIMEOUT_S 120
+
+static inline int run_tests(const char *name, const TTest *const *tests,
+			    size_t n)
+{
+	Suite *suite = suite_create(name);
+	TCase *tcase = tcase_create(name);
+	SRunner *runner;
+	int failed;
+
+	for (size_t i = 0; i < n; i++)
+		tcase_add_test(tcase, tests[i]);
+	tcase_set_timeout(tcase, TEST_TIMEOUT_S);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#define RUN_TESTS(name, tests)                                                 \
+	run_tests(name, tests, sizeof(tests) / sizeof((tests)[0]))
+
+static inline uint64_t test_seed(void)
+{
+	const char *s = getenv("TT_SEED");
+
+	return s ? strtoull(s, NULL, 0) : 20261121;
+}
+
+/* splitmix64, from Steele, Lea and Flood, OOPSLA 2014. */
+static inline uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* 0 to n - 1. */
+static inline uint64_t random_below(uint64_t *state, uint64_t n)
+{
+	return next_random(state) % n;
+}
+
+#endif

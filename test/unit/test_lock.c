@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+#include "lock.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+static struct lock lock;
+static long counter;
+static bool entered;
+
+START_TEST(excludes)
+{
+	lock_init(&lock);
+	ck_assert(lock_try(&lock));
+	ck_assert(!lock_try(&lock));
+	lock_release(&lock);
+	ck_assert(lock_try(&lock));
+	lock_release(&lock);
+}
+END_TEST
+
+static void *count(void *arg)
+{
+	long n = *(const long *)arg;
+
+	for (long i = 0; i < n; i++) {
+		lock_acquire(&lock);
+		counter++;
+		if (i % 1000 == 0)
+			sched_yield();
+		lock_release(&lock);
+	}
+	return NULL;
+}
+
+START_TEST(counts)
+{
+	enum { THREADS = 4 };
+	long n = 50000;
+	pthread_t t[THREADS];
+
+	lock_init(&lock);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&t[i], NULL, count, &n), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	ck_assert_int_eq(counter, THREADS * n);
+	ck_assert_uint_eq(atom32_load(&lock.sleepers), 0);
+}
+END_TEST
+
+static void *enter(void *arg)
+{
+	(void)arg;
+	lock_acquire(&lock);
+	entered = true;
+	lock_release(&lock);
+	return NULL;
+}
+
+/* Who waits for a holder that does not go on lies down, and gets up again. */
+START_TEST(sleeps_behind_a_stuck_holder)
+{
+	pthread_t t;
+
+	lock_init(&lock);
+	lock_acquire(&lock);
+	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
+	while (atom32_load(&lock.sleepers) == 0)
+		sched_yield();
+	ck_assert(!entered);
+	lock_release(&lock);
+	pthread_join(t, NULL);
+	ck_assert(entered);
+}
+END_TEST
+
+/* A release that misses the sleeper: it ends its nap by itself. */
+START_TEST(a_missed_wake_heals)
+{
+	pthread_t t;
+
+	lock_init(&lock);
+	lock_acquire(&lock);
+	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
+	while (atom32_load(&lock.sleepers) == 0)
+		sched_yield();
+	atom32_store_release(&lock.held, 0);
+	pthread_join(t, NULL);
+	ck_assert(entered);
+}
+END_TEST
+
+/*
+ * A SCHED_FIFO thread that shares its CPU with a holder that was preempted
+ * must let it finish.
+ */
+static void *hold_on_cpu(void *arg)
+{
+	lock_acquire(&lock);
+	atom32_store_release((atom32 *)arg, 1);
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	lock_release(&lock);
+	return NULL;
+}
+
+START_TEST(realtime_thread_lets_the_holder_run)
+{
+	struct sched_param param = {.sched_priority = 1};
+	pthread_attr_t attr;
+	pthread_t holder;
+	atom32 held = 0;
+	cpu_set_t cpu;
+
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) != 0)
+		return; /* not permitted here */
+	CPU_ZERO(&cpu);
+	CPU_SET(sched_getcpu(), &cpu);
+	pthread_attr_init(&attr);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setaffinity_np(&attr, sizeof(cpu), &cpu);
+	lock_init(&lock);
+	ck_assert_int_eq(
+		pthread_create(&holder, &attr, hold_on_cpu, (void *)&held), 0);
+	while (!atom32_load_acquire(&held))
+		usleep(100);
+	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
+	lock_acquire(&lock);
+	lock_release(&lock);
+	pthread_join(holder, NULL);
+	pthread_attr_destroy(&attr);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		excludes,
+		counts,
+		sleeps_behind_a_stuck_holder,
+		a_missed_wake_heals,
+		realtime_thread_lets_the_holder_run,
+	};
+
+	return RUN_TESTS("lock", tests);
+}

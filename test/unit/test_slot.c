@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+#include "slot.h"
+
+#include <errno.h>
+
+static void fn(void *arg)
+{
+	(void)arg;
+}
+
+static void grow(struct slots *t)
+{
+	int chunk = slots_next_chunk(t);
+
+	ck_assert_int_ge(chunk, 0);
+	ck_assert(slots_add_chunk(t, chunk, slots_chunk_alloc(chunk)));
+}
+
+static struct slot *take(struct slots *t)
+{
+	if (!slots_any(t))
+		grow(t);
+	return slots_take(t);
+}
+
+START_TEST(looks_up_any_number)
+{
+	struct slots t;
+
+	slots_init(&t, 0, 0);
+	ck_assert_ptr_null(slots_take(&t));
+	ck_assert(!slots_any(&t));
+	for (uint32_t i = 0; i < 32; i++) {
+		ck_assert_ptr_null(slots_at(&t, UINT32_C(1) << i));
+		ck_assert_ptr_null(slots_at(&t, UINT32_MAX - i));
+	}
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct slot *s = take(&t);
+
+		ck_assert_uint_eq((uintptr_t)s % TT_CACHE_LINE, 0);
+		ck_assert_ptr_eq(slots_at(&t, i), s);
+	}
+	ck_assert_ptr_null(slots_at(&t, t.capacity));
+	ck_assert_ptr_nonnull(slots_at(&t, t.capacity - 1));
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
+START_TEST(one_life)
+{
+	struct slots t;
+	struct slot *s;
+	uint64_t id, next;
+
+	slots_init(&t, 5, 4);
+	s = take(&t);
+	id = slot_arm(s, 7, fn, &t);
+	ck_assert_uint_ne(id, 0);
+	ck_assert_uint_eq(slot_index(id) & 15, 5);
+	ck_assert_ptr_eq(slots_of(&t, id), s);
+	ck_assert(!slot_is_dead(s, id));
+	ck_assert(slot_begin(s, id));
+	ck_assert(!slot_begin(s, id));
+	ck_assert_int_eq(slot_cancel(s, id), 1);
+	slot_finish(s, id);
+	ck_assert(slot_is_dead(s, id));
+	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	slots_recycle(&t, s);
+	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+
+	ck_assert_ptr_eq(take(&t), s);
+	next = slot_arm(s, 7, fn, &t);
+	ck_assert_uint_ne(next, id);
+	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	ck_assert_int_eq(slot_cancel(s, next), 0);
+	ck_assert_int_eq(slot_cancel(s, next), -ENOENT);
+	ck_assert(!slot_begin(s, next));
+	ck_assert(slot_is_dead(s, next));
+	slots_destroy(&t);
+}
+END_TEST
+
+/* Whatever the high half of a made-up id says, it finds nothing. */
+START_TEST(made_up_words)
+{
+	struct slots t;
+	struct slot *s;
+	uint64_t id;
+
+	slots_init(&t, 0, 0);
+	grow(&t);
+	for (uint64_t word = 0; word < 64; word++) {
+		for (uint32_t i = 0; i < t.capacity; i++) {
+			int r = slot_cancel(slots_at(&t, i), word << 32 | i);
+
+			ck_assert_int_eq(r, -ENOENT);
+		}
+	}
+	s = take(&t);
+	id = slot_arm(s, 0, fn, NULL);
+	for (uint64_t word = 0; word < 64; word++) {
+		uint64_t made_up = word << 32 | slot_index(id);
+
+		if (made_up != id)
+			ck_assert_int_eq(slot_cancel(s, made_up), -ENOENT);
+	}
+	ck_assert_int_eq(slot_cancel(s, id), 0);
+	slots_destroy(&t);
+}
+END_TEST
+
+START_TEST(generations_run_out)
+{
+	const uint32_t last = ~SLOT_STATE_MASK;
+	struct slots t;
+	struct slot *s, *other;
+	uint64_t id;
+
+	slots_init(&t, 0, 0);
+	s = take(&t);
+	atom32_store(&s->state, last | SLOT_FREE);
+	id = slot_arm(s, 0, fn, NULL);
+	ck_assert_int_eq(slot_cancel(s, id), 0);
+	slots_recycle(&t, s);
+	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	for (uint64_t word = 0; word < 64; word++)
+		ck_assert_int_eq(slot_cancel(s, word << 32), -ENOENT);
+	while (slots_any(&t)) {
+		other = slots_take(&t);
+		ck_assert_ptr_ne(other, s);
+	}
+	slots_destroy(&t);
+}
+END_TEST
+
+START_TEST(chunk_that_comes_late)
+{
+	struct slots t;
+	void *late;
+
+	slots_init(&t, 0, 0);
+	late = slots_chunk_alloc(0);
+	grow(&t);
+	ck_assert(!slots_add_chunk(&t, 0, late));
+	free(late);
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
+START_TEST(limit)
+{
+	struct slots t;
+
+	slots_init(&t, 0, 10);
+	ck_assert_uint_gt(slots_limit(&t), 4000000);
+	while (t.capacity < slots_limit(&t))
+		grow(&t);
+	ck_assert_int_eq(slots_next_chunk(&t), -1);
+	ck_assert_uint_eq(t.capacity, slots_limit(&t));
+	ck_assert_ptr_nonnull(slots_at(&t, t.capacity - 1));
+	ck_assert_ptr_null(slots_at(&t, t.capacity));
+	slots_destroy(&t);
+
+	slots_init(&t, 0, 0);
+	ck_assert_uint_gt(slots_limit(&t), UINT32_C(4000000000));
+	slots_destroy(&t);
+}
+END_TEST
+
+START_TEST(random_lives)
+{
+	enum { STEPS = 20000, MAX = 300 };
+	uint64_t rng = test_seed(), ids[MAX];
+	struct slot_list back = {NULL, NULL, 0};
+	struct slots t;
+	size_t n = 0;
+
+	slots_init(&t, 2, 2);
+	for (int step = 0; step < STEPS; step++) {
+		uint64_t dice = random_below(&rng, 100);
+
+		if (n < MAX && (n == 0 || dice < 50)) {
+			ids[n] = slot_arm(take(&t), step, fn, &t);
+			for (size_t i = 0; i < n; i++)
+				ck_assert_uint_ne(ids[i], ids[n]);
+			n++;
+		} else {
+			size_t i = random_below(&rng, n);
+			uint64_t id = ids[i];
+			struct slot *s = slots_of(&t, id);
+
+			if (dice < 80) {
+				ck_assert_int_eq(slot_cancel(s, id), 0);
+				slots_recycle(&t, s);
+			} else {
+				ck_assert(slot_begin(s, id));
+				ck_assert_ptr_eq(s->arg, &t);
+				slot_finish(s, id);
+				slot_list_add(&back, s);
+			}
+			ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+			ids[i] = ids[--n];
+		}
+		if (dice == 99)
+			slots_give(&t, &back);
+		slots_check(&t);
+	}
+	slots_give(&t, &back);
+	ck_assert_uint_eq(back.n, 0);
+	slots_check(&t);
+	ck_assert_uint_le(t.capacity, 4 * MAX);
+	slots_destroy(&t);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		looks_up_any_number,   one_life,
+		made_up_words,         generations_run_out,
+		chunk_that_comes_late, limit,
+		random_lives,
+	};
+
+	return RUN_TESTS("slot", tests);
+}
