@@ -18,6 +18,8 @@
  *    written on success only.  A call that fails changes nothing.
  *  - Unless said otherwise a function may be called from any thread, from
  *    callbacks included, and never from a signal handler.
+ *  - A child of fork(2) has no timer thread: it must not use instances that
+ *    were started before the fork.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */
@@ -80,9 +82,10 @@ int timerthread_set_buckets(struct timerthread *tt, unsigned n);
  * Starts the timer thread; from its return on, timers can be scheduled.
  * attr is as for pthread_create(3), NULL for the defaults, and must ask for
  * a joinable thread.
- * -EINVAL: tt is NULL, attr asks for a detached thread, or pthread_create
- * found attr invalid.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
- * -ENOMEM.  -EAGAIN, -EPERM: as pthread_create(3) said.
+ * -EINVAL: tt is NULL, attr asks for a detached thread (at any time in the
+ * life of tt), or pthread_create found attr invalid.  -EBUSY: started before.
+ * -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN, -EPERM: as
+ * pthread_create(3) said.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
@@ -90,14 +93,16 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * Ends the timer thread.  A callback that is running is waited for; what has
  * not run by then never will.  Returns 0 when the thread is over, also if it
  * was over before or had never been started; 1 when called from a callback
- * of tt: the thread then ends once that callback returns.
+ * of tt: the thread then ends once that callback returns.  The caller must
+ * not hold a lock that a callback of tt takes.
  * -EINVAL: tt is NULL.
  */
 int timerthread_stop(struct timerthread *tt);
 
 /*
  * Stops tt, discards its timers and frees it; NULL is fine.  No other call on
- * tt may be running or follow.  From a callback of tt, the memory is freed
+ * tt may be running or follow; where a callback destroys tt, that includes
+ * the call that scheduled it.  From a callback of tt, the memory is freed
  * once that callback has returned.
  */
 void timerthread_destroy(struct timerthread *tt);
@@ -110,8 +115,9 @@ void timerthread_destroy(struct timerthread *tt);
  * Schedules fn(arg) for the absolute time deadline; never runs it earlier.
  * *ret_id, where ret_id is not NULL, is written before fn can run.
  * -EINVAL: tt or fn is NULL, or tt was not started.  -ESHUTDOWN: tt was
- * stopped.  -ENOMEM: no memory for one more timer.  -EAGAIN: as many timers
- * are pending as ids can name, over 4 million for each bucket.
+ * stopped.  -ENOMEM: no memory for one more timer.  -EAGAIN: the bucket of the
+ * calling CPU holds all the timers that ids can name, 2^32 shared among the
+ * buckets: over 4 million each where there are 1024.
  */
 int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 			 timerthread_fn *fn, void *arg, timerthread_id *ret_id);
@@ -126,8 +132,10 @@ int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 
 /*
  * Cancels a timer.  Returns 0 when it will not run: the library will not
- * touch its fn and arg again, and no other cancel of it returns 0.  Returns
+ * touch its fn and arg again, and no other cancel of it returns 0.  So whoever
+ * gets the 0 owns what arg refers to; without one, the callback does.  Returns
  * 1 when its callback is running now, on another thread or as the caller.
+ * After stop, what has not run can still be cancelled.
  * -ENOENT: there is no such timer, or no more: it has run (what its callback
  * wrote is visible to the caller), was cancelled, or the id was never given.
  * -EINVAL: tt is NULL.

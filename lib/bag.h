@@ -6,8 +6,9 @@
  *  1. Adding, looking at the next entry and dropping it take constant time,
  *     whatever the size: no array is ever copied to grow it.
  *  2. The entries are contiguous: all blocks but the last are full.
- *  3. bag_look goes round all entries: none is looked at twice before each
- *     other one was looked at once, those added meanwhile aside.
+ *  3. bag_look goes round: none is looked at twice in a round, and all are
+ *     looked at but those added in it and those that took the place of a
+ *     dropped one, which have their turn in the next.
  *  4. Nothing here allocates.  Who adds brings a block first if there is no
  *     room; a block that falls empty stays with the bag as a spare.
  *
@@ -105,10 +106,15 @@ static inline void bag_skip(struct bag *bag)
 	bag->cursor++;
 }
 
-/* Drops the entry that bag_look returned; the last one takes its place. */
+/*
+ * Drops the entry that bag_look returned.  The last one takes its place and
+ * is passed over: it is the youngest, and to look at it now would be a waste.
+ */
 static inline void bag_drop(struct bag *bag)
 {
 	*bag->cursor = *--bag->end;
+	if (likely(bag->cursor != bag->end))
+		bag->cursor++;
 	if (unlikely(bag->end == bag->last->entry))
 		bag_retreat(bag);
 }

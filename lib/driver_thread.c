@@ -15,10 +15,20 @@ static void set_timer_slack(void)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
+static void block_all_signals(sigset_t *ret_old)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, ret_old);
+}
+
 static void *thread_main(void *arg)
 {
 	struct timerthread *tt = arg;
 
+	/* The attributes may have asked for another mask. */
+	block_all_signals(NULL);
 	pthread_setname_np(pthread_self(), tt->name);
 	set_timer_slack();
 	while (!wakeup_stopping(&tt->wakeup))
@@ -30,12 +40,11 @@ static void *thread_main(void *arg)
 
 int driver_thread_start(struct timerthread *tt, const pthread_attr_t *attr)
 {
-	sigset_t all, old;
+	sigset_t old;
 	int r;
 
 	/* A thread inherits its creator's mask: no moment without it. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	block_all_signals(&old);
 	r = pthread_create(&tt->thread, attr, thread_main, tt);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return r;

@@ -17,6 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void instance_init(struct timerthread *tt)
+{
+	memset(tt, 0, sizeof(*tt));
+	wakeup_init(&tt->wakeup);
+	pthread_mutex_init(&tt->mutex, NULL);
+	pthread_cond_init(&tt->stopped, NULL);
+	tt->life = LIFE_NEW;
+	strcpy(tt->name, "timerthread");
+	tt->buckets = intake_default_buckets();
+}
+
 TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 {
 	int saved_errno = errno;
@@ -25,24 +36,18 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 	if (!ret_tt)
 		return -EINVAL;
 	tt = aligned_alloc(TT_FAR_APART, sizeof(*tt));
-	if (!tt) {
-		errno = saved_errno;
-		return -ENOMEM;
+	if (tt) {
+		instance_init(tt);
+		*ret_tt = tt;
 	}
-	memset(tt, 0, sizeof(*tt));
-	wakeup_init(&tt->wakeup);
-	pthread_mutex_init(&tt->mutex, NULL);
-	pthread_cond_init(&tt->stopped, NULL);
-	tt->life = LIFE_NEW;
-	strcpy(tt->name, "timerthread");
-	tt->buckets = intake_default_buckets();
-	*ret_tt = tt;
-	return 0;
+	errno = saved_errno;
+	return tt ? 0 : -ENOMEM;
 }
 
 void instance_free(struct timerthread *tt)
 {
 	struct intake *in = atomptr_load_acquire(&tt->intake);
+	int saved_errno = errno;
 
 	if (in) {
 		engine_destroy(&tt->engine);
@@ -51,6 +56,7 @@ void instance_free(struct timerthread *tt)
 	pthread_cond_destroy(&tt->stopped);
 	pthread_mutex_destroy(&tt->mutex);
 	free(tt);
+	errno = saved_errno;
 }
 
 /* Makes the parts and the thread.  Nothing remains if it fails. */
@@ -133,10 +139,12 @@ static void request_stop(struct timerthread *tt)
 
 TT_EXPORT int timerthread_stop(struct timerthread *tt)
 {
-	int r = 0;
+	int r = 0, cancel_state;
 
 	if (!tt)
 		return -EINVAL;
+	/* A thread that is cancelled here would leave a join half done. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&tt->mutex);
 	request_stop(tt);
 	if (tt->life == LIFE_STOPPING) {
@@ -146,6 +154,7 @@ TT_EXPORT int timerthread_stop(struct timerthread *tt)
 			join(tt);
 	}
 	pthread_mutex_unlock(&tt->mutex);
+	pthread_setcancelstate(cancel_state, NULL);
 	return r;
 }
 

@@ -44,9 +44,8 @@ static size_t look(struct pending *p, size_t n)
 		if (reclaim(p, p->heap.entry[p->cursor])) {
 			heap_remove(&p->heap, p->cursor);
 			dropped++;
-		} else {
-			p->cursor++;
 		}
+		p->cursor++;
 	}
 	return dropped;
 }

@@ -16,13 +16,17 @@ static inline struct intake *intake_of(const struct timerthread *tt)
 	return atomptr_load_acquire(&tt->intake);
 }
 
-/* Why an instance without an intake takes no timers. */
-static TT_NOINLINE int not_running(struct timerthread *tt)
+/*
+ * Why an instance had no intake: never started, or stopped before it was.  0:
+ * it was just being started, and has one now.
+ */
+static TT_NOINLINE int why_no_intake(struct timerthread *tt)
 {
-	int r;
+	int r = 0;
 
 	pthread_mutex_lock(&tt->mutex);
-	r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
+	if (!intake_of(tt))
+		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
 }
@@ -32,12 +36,17 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 				   timerthread_id *ret_id)
 {
 	struct intake *in;
+	int r;
 
 	if (unlikely(!tt || !fn))
 		return -EINVAL;
 	in = intake_of(tt);
-	if (unlikely(!in))
-		return not_running(tt);
+	if (unlikely(!in)) {
+		r = why_no_intake(tt);
+		if (r < 0)
+			return r;
+		in = intake_of(tt);
+	}
 	return bucket_schedule(intake_pick(in), &tt->wakeup, deadline, fn, arg,
 			       ret_id);
 }

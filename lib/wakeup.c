@@ -6,28 +6,25 @@
 
 #include <string.h>
 
+/* No deadline is earlier. */
+#define AWAKE INT64_MIN
+
 void wakeup_init(struct wakeup *w)
 {
 	memset(w, 0, sizeof(*w));
 	lock_init(&w->lock);
 	w->arrivals = INT64_MAX;
-	w->sleep = INT64_MIN;
+	w->sleep = AWAKE;
 	w->seen_arrivals = INT64_MAX;
 }
 
-/* Under the lock.  Release: pairs with the load in wakeup_arrivals. */
+/*
+ * Tells the thread to look: it is awake, or must not sleep on.  Under the
+ * lock.  Release: pairs with the load in wakeup_arrivals.
+ */
 static void change(struct wakeup *w)
 {
 	atom32_store_release(&w->seq, atom32_load(&w->seq) + 1);
-}
-
-/* Under the lock.  Is the thread to be woken for what is due at deadline? */
-static bool interrupts(struct wakeup *w, int64_t deadline)
-{
-	if (deadline >= w->sleep)
-		return false;
-	w->sleep = INT64_MIN;
-	return true;
 }
 
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
@@ -38,8 +35,11 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	bucket_set_add(&w->listed, bucket);
 	if (deadline < w->arrivals) {
 		w->arrivals = deadline;
-		change(w);
-		kick = interrupts(w, deadline);
+		kick = deadline < w->sleep;
+		if (kick)
+			w->sleep = AWAKE;
+		if (w->sleep == AWAKE)
+			change(w);
 	}
 	lock_release(&w->lock);
 	return kick;
@@ -50,13 +50,19 @@ void wakeup_kick(struct wakeup *w)
 	futex_wake_one(&w->seq);
 }
 
+/* Under the lock. */
+static void see(struct wakeup *w)
+{
+	w->seen_seq = atom32_load(&w->seq);
+	w->seen_arrivals = w->arrivals;
+}
+
 int64_t wakeup_arrivals(struct wakeup *w)
 {
 	/* Acquire: pairs with the store in change(). */
 	if (atom32_load_acquire(&w->seq) != w->seen_seq) {
 		lock_acquire(&w->lock);
-		w->seen_seq = atom32_load(&w->seq);
-		w->seen_arrivals = w->arrivals;
+		see(w);
 		lock_release(&w->lock);
 	}
 	return w->seen_arrivals;
@@ -68,8 +74,7 @@ void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed)
 	*ret_listed = w->listed;
 	w->listed = (struct bucket_set){0};
 	w->arrivals = INT64_MAX;
-	w->seen_arrivals = INT64_MAX;
-	w->seen_seq = atom32_load(&w->seq);
+	see(w);
 	lock_release(&w->lock);
 }
 
@@ -89,7 +94,8 @@ void wakeup_sleep(struct wakeup *w, int64_t next)
 	futex_wait_until(&w->seq, seq, next);
 
 	lock_acquire(&w->lock);
-	w->sleep = INT64_MIN;
+	w->sleep = AWAKE;
+	see(w);
 	lock_release(&w->lock);
 }
 
@@ -99,7 +105,7 @@ void wakeup_stop(struct wakeup *w)
 	/* Release: pairs with the load in wakeup_stopping. */
 	atom32_store_release(&w->stopping, 1);
 	change(w);
-	w->sleep = INT64_MIN;
+	w->sleep = AWAKE;
 	lock_release(&w->lock);
 	wakeup_kick(w);
 }

@@ -42,7 +42,8 @@ struct wakeup {
 	struct lock lock;
 	/*
 	 * The futex.  Written under the lock, read without: it changes when
-	 * `arrivals` falls and when stopping is set.
+	 * `arrivals` falls, unless the thread sleeps and may sleep on, and
+	 * when stopping is set.
 	 */
 	atom32 seq;
 	atom32 stopping; /* set once, under the lock; read without */

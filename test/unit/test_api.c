@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls on timers, through the public header alone.
+ */
+#include "config.h"
+
+#include "harness.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <timerthread.h>
+
+#define S INT64_C(1000000000)
+
+static struct timerthread *tt;
+static sem_t ran, go;
+
+static void begin(void)
+{
+	sem_init(&ran, 0, 0);
+	sem_init(&go, 0, 0);
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+}
+
+static void end(void)
+{
+	timerthread_destroy(tt);
+	sem_destroy(&go);
+	sem_destroy(&ran);
+}
+
+static void wait_for(sem_t *s)
+{
+	while (sem_wait(s) != 0)
+		;
+}
+
+static void post(void *arg)
+{
+	sem_post(arg);
+}
+
+static void never(void *arg)
+{
+	(void)arg;
+	abort();
+}
+
+static timerthread_id schedule(int64_t deadline, timerthread_fn *fn, void *arg)
+{
+	timerthread_id id = 0;
+
+	ck_assert_int_eq(timerthread_schedule(tt, deadline, fn, arg, &id), 0);
+	ck_assert_uint_ne(id, 0);
+	return id;
+}
+
+/* All that was due before this call has run when it returns. */
+static void settle(void)
+{
+	schedule(timerthread_now(tt), post, &ran);
+	wait_for(&ran);
+}
+
+START_TEST(null_arguments)
+{
+	timerthread_id id = 5;
+
+	begin();
+	ck_assert_int_eq(timerthread_schedule(NULL, 0, never, NULL, &id),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, NULL, NULL, &id), -EINVAL);
+	ck_assert_int_eq(timerthread_schedule_after(NULL, 0, never, NULL, &id),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_schedule_after(tt, 0, NULL, NULL, &id),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_cancel(NULL, 1), -EINVAL);
+	ck_assert_int_eq((int)timerthread_now(NULL), -EINVAL);
+	ck_assert_uint_eq(id, 5);
+	end();
+}
+END_TEST
+
+START_TEST(before_start_and_after_stop)
+{
+	timerthread_id id = 5, left;
+
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_schedule_after(tt, 0, never, NULL, &id),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_cancel(tt, 1), -ENOENT);
+	ck_assert_int_gt(timerthread_now(tt), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	left = schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id),
+			 -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_schedule_after(tt, 0, never, NULL, &id),
+			 -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_cancel(tt, left), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, left), -ENOENT);
+	ck_assert_uint_eq(id, 5);
+	timerthread_destroy(tt);
+
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id),
+			 -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_cancel(tt, 1), -ENOENT);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(past_deadlines_run_at_once)
+{
+	static const int64_t past[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1};
+
+	begin();
+	for (size_t i = 0; i < 5; i++) {
+		schedule(past[i], post, &ran);
+		wait_for(&ran);
+	}
+	ck_assert_int_eq(
+		timerthread_schedule_after(tt, INT64_MIN, post, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_schedule_after(tt, -5, post, &ran, NULL),
+			 0);
+	wait_for(&ran);
+	end();
+}
+END_TEST
+
+START_TEST(far_deadlines_wait)
+{
+	static const int64_t far[] = {
+		TIMERTHREAD_NEVER,
+		TIMERTHREAD_NEVER - 1,
+		TIMERTHREAD_NEVER / 2,
+		INT64_C(4294967296) * S,
+	};
+	timerthread_id id[4], sum;
+
+	begin();
+	for (size_t i = 0; i < 4; i++)
+		id[i] = schedule(far[i], never, NULL);
+	ck_assert_int_eq(
+		timerthread_schedule_after(tt, INT64_MAX, never, NULL, &sum),
+		0);
+	settle();
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_int_eq(timerthread_cancel(tt, id[i]), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, sum), 0);
+	settle();
+	end();
+}
+END_TEST
+
+static bool early;
+
+static void check_time(void *arg)
+{
+	if (timerthread_now(tt) < *(const int64_t *)arg)
+		early = true;
+}
+
+START_TEST(never_early)
+{
+	enum { N = 2000 };
+	static int64_t deadline[N];
+	uint64_t rng = test_seed();
+	int64_t now, last = 0;
+
+	begin();
+	now = timerthread_now(tt);
+	for (int i = 0; i < N; i++) {
+		deadline[i] = now + (int64_t)random_below(&rng, 20000000);
+		last = deadline[i] > last ? deadline[i] : last;
+		schedule(deadline[i], check_time, &deadline[i]);
+	}
+	schedule(last + 1, post, &ran);
+	wait_for(&ran);
+	ck_assert(!early);
+	end();
+}
+END_TEST
+
+static int sequence[1000], sequence_length;
+
+static void note(void *arg)
+{
+	sequence[sequence_length++] = (int)(intptr_t)arg;
+}
+
+static void block(void *arg)
+{
+	(void)arg;
+	sem_post(&ran);
+	wait_for(&go);
+}
+
+/* Holds the timer thread inside a callback. */
+static timerthread_id hold(void)
+{
+	timerthread_id id = schedule(0, block, NULL);
+
+	wait_for(&ran);
+	return id;
+}
+
+START_TEST(in_deadline_order)
+{
+	enum { N = 1000 };
+	uint64_t rng = test_seed();
+	int order[N];
+
+	begin();
+	for (int i = 0; i < N; i++)
+		order[i] = i;
+	for (int i = N - 1; i > 0; i--) {
+		int j = (int)random_below(&rng, (uint64_t)i + 1);
+		int t = order[i];
+
+		order[i] = order[j];
+		order[j] = t;
+	}
+	hold();
+	for (int i = 0; i < N; i++)
+		schedule(order[i] - 500, note, (void *)(intptr_t)order[i]);
+	sem_post(&go);
+	settle();
+	ck_assert_int_eq(sequence_length, N);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(sequence[i], i);
+	end();
+}
+END_TEST
+
+START_TEST(cancel_says_what_happened)
+{
+	timerthread_id waiting, running;
+
+	begin();
+	waiting = schedule(timerthread_now(tt) + 1000 * S, never, NULL);
+	ck_assert_int_eq(timerthread_cancel(tt, waiting), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, waiting), -ENOENT);
+	running = hold();
+	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
+	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
+	waiting = schedule(0, never, NULL);
+	ck_assert_int_eq(timerthread_cancel(tt, waiting), 0);
+	sem_post(&go);
+	settle();
+	ck_assert_int_eq(timerthread_cancel(tt, running), -ENOENT);
+	end();
+}
+END_TEST
+
+START_TEST(ids_that_name_nothing)
+{
+	uint64_t rng = test_seed();
+	timerthread_id live, stale;
+
+	begin();
+	stale = schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_int_eq(timerthread_cancel(tt, stale), 0);
+	live = schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_int_eq(timerthread_cancel(tt, 0), -ENOENT);
+	ck_assert_int_eq(timerthread_cancel(tt, UINT64_MAX), -ENOENT);
+	for (int bit = 0; bit < 64; bit++) {
+		ck_assert_int_eq(
+			timerthread_cancel(tt, live ^ UINT64_C(1) << bit),
+			-ENOENT);
+	}
+	for (int i = 0; i < 200000; i++) {
+		timerthread_id made_up = next_random(&rng);
+
+		if (i % 2)
+			made_up &= UINT64_C(0xffffffff000000ff);
+		if (made_up != live)
+			ck_assert_int_eq(timerthread_cancel(tt, made_up),
+					 -ENOENT);
+	}
+	for (int i = 0; i < 100000; i++) {
+		timerthread_id id = schedule(TIMERTHREAD_NEVER, never, NULL);
+
+		ck_assert_uint_ne(id, stale);
+		ck_assert_uint_ne(id, live);
+		ck_assert_int_eq(timerthread_cancel(tt, stale), -ENOENT);
+		ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+	}
+	ck_assert_int_eq(timerthread_cancel(tt, live), 0);
+	end();
+}
+END_TEST
+
+static timerthread_id seen_id, given_id;
+
+static void look_at_id(void *arg)
+{
+	seen_id = *(timerthread_id *)arg;
+	sem_post(&ran);
+}
+
+START_TEST(id_is_written_before_it_runs)
+{
+	begin();
+	for (int i = 0; i < 5000; i++) {
+		given_id = 0;
+		ck_assert_int_eq(timerthread_schedule(tt, 0, look_at_id,
+						      &given_id, &given_id),
+				 0);
+		wait_for(&ran);
+		ck_assert_uint_ne(given_id, 0);
+		ck_assert_uint_eq(seen_id, given_id);
+	}
+	end();
+}
+END_TEST
+
+/* What a callback wrote is there once cancel says that it is over. */
+static int plain;
+
+static void write_plain(void *arg)
+{
+	plain = *(int *)arg;
+}
+
+START_TEST(enoent_shows_what_the_callback_wrote)
+{
+	begin();
+	for (int i = 1; i < 2000; i++) {
+		timerthread_id id = schedule(0, write_plain, &i);
+		int r;
+
+		while ((r = timerthread_cancel(tt, id)) == 1)
+			;
+		if (r == -ENOENT)
+			ck_assert_int_eq(plain, i);
+	}
+	end();
+}
+END_TEST
+
+static timerthread_id self;
+static int cancelled_self, cancelled_other;
+
+static void from_callback(void *arg)
+{
+	timerthread_id other = 0;
+
+	cancelled_self = timerthread_cancel(tt, self);
+	if (timerthread_schedule(tt, 0, never, NULL, &other) == 0)
+		cancelled_other = timerthread_cancel(tt, other);
+	timerthread_schedule_after(tt, 0, post, arg, NULL);
+}
+
+START_TEST(calls_from_a_callback)
+{
+	begin();
+	cancelled_other = -1;
+	ck_assert_int_eq(
+		timerthread_schedule(tt, 0, from_callback, &ran, &self), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(cancelled_self, 1);
+	ck_assert_int_eq(cancelled_other, 0);
+	end();
+}
+END_TEST
+
+START_TEST(no_id_wanted)
+{
+	begin();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_schedule_after(tt, 1, post, &ran, NULL),
+			 0);
+	wait_for(&ran);
+	end();
+}
+END_TEST
+
+START_TEST(errno_is_left_alone)
+{
+	timerthread_id id;
+
+	errno = 4711;
+	begin();
+	for (int i = 0; i < 3000; i++)
+		id = schedule(TIMERTHREAD_NEVER, never, NULL);
+	timerthread_cancel(tt, id);
+	timerthread_cancel(tt, id);
+	schedule(0, post, &ran);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(errno, 4711);
+	end();
+	ck_assert_int_eq(errno, 4711);
+}
+END_TEST
+
+START_TEST(now_is_monotonic_time)
+{
+	struct timespec t;
+	int64_t a, b, c;
+
+	begin();
+	a = timerthread_now(tt);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	b = (int64_t)t.tv_sec * S + t.tv_nsec;
+	c = timerthread_now(tt);
+	ck_assert_int_le(a, b);
+	ck_assert_int_le(b, c);
+	end();
+}
+END_TEST
+
+START_TEST(version)
+{
+	ck_assert_str_eq(timerthread_version(), PACKAGE_VERSION);
+}
+END_TEST
+
+/* Instances know nothing of each other's timers. */
+START_TEST(two_instances)
+{
+	struct timerthread *second;
+	timerthread_id id;
+
+	begin();
+	ck_assert_int_eq(timerthread_create(&second), 0);
+	ck_assert_int_eq(timerthread_start(second, NULL), 0);
+	id = schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_int_eq(timerthread_cancel(second, id), -ENOENT);
+	ck_assert_int_eq(timerthread_schedule(second, 0, post, &ran, NULL), 0);
+	wait_for(&ran);
+	timerthread_destroy(second);
+	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		null_arguments,
+		before_start_and_after_stop,
+		past_deadlines_run_at_once,
+		far_deadlines_wait,
+		never_early,
+		in_deadline_order,
+		cancel_says_what_happened,
+		ids_that_name_nothing,
+		id_is_written_before_it_runs,
+		enoent_shows_what_the_callback_wrote,
+		calls_from_a_callback,
+		no_id_wanted,
+		errno_is_left_alone,
+		now_is_monotonic_time,
+		version,
+		two_instances,
+	};
+
+	return RUN_TESTS("api", tests);
+}

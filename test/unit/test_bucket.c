@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "bucket.h"
+#include "harness.h"
+#include "intake.h"
+
+#include <errno.h>
+
+static struct wakeup wakeup;
+static struct bucket *bucket;
+static struct intake *intake;
+
+static void fn(void *arg)
+{
+	(void)arg;
+}
+
+/* One bucket, open. */
+static void begin(void)
+{
+	wakeup_init(&wakeup);
+	intake = intake_create(1);
+	ck_assert_ptr_nonnull(intake);
+	intake_open(intake);
+	bucket = &intake->bucket[0];
+}
+
+static void end(void)
+{
+	intake_destroy(intake);
+}
+
+static uint64_t schedule(int64_t deadline)
+{
+	uint64_t id = 0;
+
+	ck_assert_int_eq(
+		bucket_schedule(bucket, &wakeup, deadline, fn, NULL, &id), 0);
+	ck_assert_uint_ne(id, 0);
+	return id;
+}
+
+static int cancel(uint64_t id)
+{
+	return slot_cancel(intake_slot(intake, id), id);
+}
+
+/* Empties the bucket as the timer thread does; returns how many were live. */
+static size_t collect(void)
+{
+	struct block *spares = NULL;
+	struct block *taken = bucket_collect(bucket, &spares);
+	size_t live = 0;
+
+	for (struct block *b = taken; b; b = b->next) {
+		for (size_t i = 0; i < b->n; i++) {
+			uint64_t id = b->entry[i].id;
+			struct slot *s = intake_slot(intake, id);
+
+			if (slot_begin(s, id)) {
+				ck_assert_int_eq(s->deadline,
+						 b->entry[i].deadline);
+				slot_finish(s, id);
+				live++;
+			}
+			intake_return(intake, s);
+		}
+	}
+	intake_give_back(intake);
+	block_free_all(taken);
+	block_free_all(spares);
+	return live;
+}
+
+START_TEST(only_while_open)
+{
+	uint64_t id = 77;
+
+	begin();
+	bucket_shut(bucket);
+	ck_assert_int_eq(bucket_schedule(bucket, &wakeup, 1, fn, NULL, &id),
+			 -ESHUTDOWN);
+	ck_assert_uint_eq(id, 77);
+	bucket_open(bucket);
+	schedule(1);
+	ck_assert_uint_eq(collect(), 1);
+	end();
+}
+END_TEST
+
+START_TEST(announces_what_is_earlier)
+{
+	begin();
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	schedule(100);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 100);
+	schedule(200);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 100);
+	schedule(-5);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), -5);
+	ck_assert_int_eq(bucket->nearest, -5);
+	ck_assert_uint_eq(collect(), 3);
+	ck_assert_int_eq(bucket->nearest, INT64_MAX);
+	end();
+}
+END_TEST
+
+/* What is never due still must be found when it is cancelled. */
+START_TEST(lists_what_is_never_due)
+{
+	struct bucket_set listed;
+	uint32_t number;
+
+	begin();
+	schedule(TIMERTHREAD_NEVER);
+	wakeup_collect(&wakeup, &listed);
+	ck_assert(bucket_set_take(&listed, &number));
+	ck_assert_uint_eq(number, 0);
+	ck_assert(!bucket_set_take(&listed, &number));
+	end();
+}
+END_TEST
+
+/*
+ * The promise that garbage follows the live: any number of schedules, a
+ * window of live timers, and never many more entries and slots than live.
+ */
+START_TEST(rent_bounds_garbage)
+{
+	static const size_t windows[] = {1, 10, 1000, 20000};
+	static uint64_t ring[20000];
+
+	for (size_t w = 0; w < 4; w++) {
+		size_t window = windows[w];
+
+		begin();
+		for (size_t i = 0; i < 12 * window + 1000; i++) {
+			uint64_t *id = &ring[i % window];
+
+			if (i >= window)
+				ck_assert_int_eq(cancel(*id), 0);
+			*id = schedule(1000 + (int64_t)i);
+			ck_assert_uint_le(bag_size(&bucket->arrivals),
+					  2 * window + 8);
+		}
+		bucket_check(bucket);
+		ck_assert_uint_le(bucket->slots.fresh, 2 * window + 8);
+		ck_assert_uint_eq(collect(), window);
+		end();
+	}
+}
+END_TEST
+
+/* A hundred thousand cancelled at once go as new ones come. */
+START_TEST(rent_drains_a_mass_cancel)
+{
+	enum { N = 100000 };
+	static uint64_t ids[N];
+	uint32_t capacity;
+
+	begin();
+	for (int i = 0; i < N; i++)
+		ids[i] = schedule(i);
+	capacity = bucket->slots.capacity;
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(cancel(ids[i]), 0);
+	for (int i = 0; i < N; i++) {
+		ids[i] = schedule(i);
+		ck_assert_int_eq(cancel(ids[i]), 0);
+	}
+	ck_assert_uint_le(bag_size(&bucket->arrivals), 4);
+	ck_assert_uint_eq(bucket->slots.capacity, capacity);
+	bucket_check(bucket);
+	end();
+}
+END_TEST
+
+START_TEST(random_steps)
+{
+	enum { STEPS = 30000, MAX = 2000 };
+	static uint64_t ids[MAX];
+	uint64_t rng = test_seed();
+	size_t n = 0;
+
+	begin();
+	for (int step = 0; step < STEPS; step++) {
+		uint64_t dice = random_below(&rng, 1000);
+
+		if (n < MAX && dice < 550) {
+			ids[n++] = schedule((int64_t)next_random(&rng));
+		} else if (n > 0 && dice < 998) {
+			size_t i = random_below(&rng, n);
+
+			ck_assert_int_eq(cancel(ids[i]), 0);
+			ck_assert_int_eq(cancel(ids[i]), -ENOENT);
+			ids[i] = ids[--n];
+		} else {
+			ck_assert_uint_eq(collect(), n);
+			n = 0;
+		}
+		bucket_check(bucket);
+	}
+	ck_assert_uint_eq(collect(), n);
+	end();
+}
+END_TEST
+
+START_TEST(many_buckets_make_distinct_ids)
+{
+	enum { BUCKETS = 1024 };
+	static uint64_t ids[BUCKETS];
+	struct slot *s;
+
+	wakeup_init(&wakeup);
+	intake = intake_create(BUCKETS);
+	intake_open(intake);
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		bucket = &intake->bucket[i];
+		ids[i] = schedule(1);
+	}
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		ck_assert_int_eq(cancel(ids[i]), 0);
+		ck_assert_int_eq(cancel(ids[i]), -ENOENT);
+		s = intake_slot(intake, ids[i]);
+		ck_assert_ptr_eq(s, slots_at(&intake->bucket[i].slots, 0));
+	}
+	end();
+
+	intake = intake_create(3);
+	ck_assert_ptr_null(intake_slot(intake, 3));
+	end();
+}
+END_TEST
+
+START_TEST(bucket_sets)
+{
+	struct bucket_set set = {0};
+	static const uint32_t in[] = {1023, 0, 31, 32, 512, 0};
+	static const uint32_t out[] = {0, 31, 32, 512, 1023};
+	uint32_t got;
+
+	ck_assert(bucket_set_empty(&set));
+	for (size_t i = 0; i < 6; i++)
+		bucket_set_add(&set, in[i]);
+	for (size_t i = 0; i < 5; i++) {
+		ck_assert(bucket_set_take(&set, &got));
+		ck_assert_uint_eq(got, out[i]);
+	}
+	ck_assert(!bucket_set_take(&set, &got));
+	ck_assert(bucket_set_empty(&set));
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		only_while_open,
+		announces_what_is_earlier,
+		lists_what_is_never_due,
+		rent_bounds_garbage,
+		rent_drains_a_mass_cancel,
+		random_steps,
+		many_buckets_make_distinct_ids,
+		bucket_sets,
+	};
+
+	return RUN_TESTS("bucket", tests);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of an instance: options, start, stop and destroy.
+ */
+#include "config.h"
+
+#include "harness.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <timerthread.h>
+#include <unistd.h>
+
+static struct timerthread *tt;
+static sem_t ran, go;
+
+static void setup(void)
+{
+	sem_init(&ran, 0, 0);
+	sem_init(&go, 0, 0);
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+}
+
+static void start(void)
+{
+	setup();
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+}
+
+static void wait_for(sem_t *s)
+{
+	while (sem_wait(s) != 0)
+		;
+}
+
+static void post(void *arg)
+{
+	sem_post(arg);
+}
+
+static void never(void *arg)
+{
+	(void)arg;
+	abort();
+}
+
+START_TEST(null_instance)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(timerthread_create(NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(NULL, "a"), -EINVAL);
+	ck_assert_int_eq(timerthread_set_buckets(NULL, 1), -EINVAL);
+	ck_assert_int_eq(timerthread_start(NULL, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_stop(NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_get_pthread(NULL, &thread), -EINVAL);
+	timerthread_destroy(NULL);
+}
+END_TEST
+
+START_TEST(options)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_name(tt, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(tt, ""), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(tt, "sixteen-letters!"), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(tt, "fifteen-letters"), 0);
+	ck_assert_int_eq(timerthread_set_buckets(tt, 0), -EINVAL);
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1025), -EINVAL);
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1024), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(any_number_of_buckets)
+{
+	static const unsigned n[] = {1, 2, 3, 12, 1000, 1024};
+
+	for (size_t i = 0; i < 6; i++) {
+		timerthread_id id;
+
+		setup();
+		ck_assert_int_eq(timerthread_set_buckets(tt, n[i]), 0);
+		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		ck_assert_int_eq(timerthread_schedule(tt, TIMERTHREAD_NEVER,
+						      never, NULL, &id),
+				 0);
+		ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL),
+				 0);
+		wait_for(&ran);
+		ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+		timerthread_destroy(tt);
+	}
+}
+END_TEST
+
+START_TEST(starts_once)
+{
+	start();
+	ck_assert_int_eq(timerthread_start(tt, NULL), -EBUSY);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	timerthread_destroy(tt);
+
+	setup();
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), -ESHUTDOWN);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+static struct {
+	char name[16];
+	int slack;
+	bool all_blocked;
+	pthread_t self;
+	size_t stack;
+} thread;
+
+static void inspect(void *arg)
+{
+	pthread_attr_t attr;
+	sigset_t blocked;
+
+	pthread_getname_np(pthread_self(), thread.name, sizeof(thread.name));
+	thread.slack = prctl(PR_GET_TIMERSLACK);
+	thread.self = pthread_self();
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	thread.all_blocked = true;
+	for (int sig = 1; sig <= SIGRTMAX; sig++) {
+		bool free = sig == SIGKILL || sig == SIGSTOP ||
+			    (sig > 31 && sig < SIGRTMIN);
+
+		if (!free && sigismember(&blocked, sig) != 1)
+			thread.all_blocked = false;
+	}
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstacksize(&attr, &thread.stack);
+	pthread_attr_destroy(&attr);
+	sem_post(arg);
+}
+
+START_TEST(the_thread)
+{
+	sigset_t before, after;
+	pthread_t t;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_name(tt, "my-timers"), 0);
+	ck_assert_int_eq(timerthread_get_pthread(tt, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_get_pthread(tt, &t), -EINVAL);
+	sigemptyset(&before);
+	sigaddset(&before, SIGUSR2);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	ck_assert_int_eq(sigismember(&after, SIGUSR2), 1);
+	ck_assert_int_eq(sigismember(&after, SIGUSR1), 0);
+	ck_assert_int_eq(timerthread_get_pthread(tt, &t), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, inspect, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_str_eq(thread.name, "my-timers");
+	ck_assert_int_eq(thread.slack, 1);
+	ck_assert(thread.all_blocked);
+	ck_assert(pthread_equal(thread.self, t));
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_get_pthread(tt, &t), -ESHUTDOWN);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(thread_attributes)
+{
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 1 << 20);
+	setup();
+	ck_assert_int_eq(timerthread_start(tt, &attr), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, inspect, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_uint_eq(thread.stack, 1 << 20);
+	ck_assert_str_eq(thread.name, "timerthread");
+	timerthread_destroy(tt);
+
+	/* One that fails leaves an instance that can be started. */
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	setup();
+	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(tt, "again"), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	timerthread_destroy(tt);
+	pthread_attr_destroy(&attr);
+}
+END_TEST
+
+/* The mask that the attributes ask for does not reach the thread. */
+START_TEST(attributes_with_a_signal_mask)
+{
+	pthread_attr_t attr;
+	sigset_t none;
+
+	pthread_attr_init(&attr);
+	sigemptyset(&none);
+	ck_assert_int_eq(pthread_attr_setsigmask_np(&attr, &none), 0);
+	setup();
+	ck_assert_int_eq(timerthread_start(tt, &attr), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, inspect, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert(thread.all_blocked);
+	timerthread_destroy(tt);
+	pthread_attr_destroy(&attr);
+}
+END_TEST
+
+static void *schedule_at_start(void *arg)
+{
+	int r;
+
+	sem_post(&go);
+	while ((r = timerthread_schedule(tt, 0, post, &ran, NULL)) == -EINVAL)
+		;
+	return r == 0 ? arg : NULL;
+}
+
+/* A call that meets start is early or in time, never too late. */
+START_TEST(schedule_while_starting)
+{
+	for (int i = 0; i < 200; i++) {
+		pthread_t t;
+		void *r;
+
+		setup();
+		ck_assert_int_eq(
+			pthread_create(&t, NULL, schedule_at_start, &tt), 0);
+		wait_for(&go);
+		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		pthread_join(t, &r);
+		ck_assert_ptr_eq(r, &tt);
+		wait_for(&ran);
+		timerthread_destroy(tt);
+	}
+}
+END_TEST
+
+static int stopped, schedule_in_stop;
+
+static void stop_self(void *arg)
+{
+	stopped = timerthread_stop(tt);
+	schedule_in_stop = timerthread_schedule(tt, 0, never, NULL, NULL);
+	sem_post(arg);
+	wait_for(&go);
+}
+
+static void *stopper(void *arg)
+{
+	return timerthread_stop(tt) == 0 ? arg : NULL;
+}
+
+/* A thread that is cancelled in stop finishes it first. */
+START_TEST(stop_is_no_cancellation_point)
+{
+	pthread_t t;
+
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, stop_self, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(pthread_create(&t, NULL, stopper, &tt), 0);
+	pthread_cancel(t);
+	sem_post(&go);
+	pthread_join(t, NULL);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(destroy_without_start)
+{
+	setup();
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(destroy_with_timers)
+{
+	start();
+	for (int i = 0; i < 10000; i++)
+		ck_assert_int_eq(timerthread_schedule_after(
+					 tt, INT64_C(3600000000000) + i, never,
+					 NULL, NULL),
+				 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(stop_from_a_callback)
+{
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, stop_self, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(stopped, 1);
+	ck_assert_int_eq(schedule_in_stop, -ESHUTDOWN);
+	sem_post(&go);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+static void destroy_self(void *arg)
+{
+	/* The call that scheduled this must have returned. */
+	wait_for(&go);
+	timerthread_destroy(tt);
+	sem_post(arg);
+}
+
+/* The thread is detached then, so what it frees last may come after us. */
+START_TEST(destroy_from_a_callback)
+{
+	for (int i = 0; i < 20; i++) {
+		start();
+		ck_assert_int_eq(timerthread_schedule(tt, TIMERTHREAD_NEVER,
+						      never, NULL, NULL),
+				 0);
+		ck_assert_int_eq(
+			timerthread_schedule(tt, 0, destroy_self, &ran, NULL),
+			0);
+		sem_post(&go);
+		wait_for(&ran);
+	}
+}
+END_TEST
+
+/* What is not due, or is due but behind the callback that runs, stays. */
+START_TEST(stop_waits_for_the_callback_alone)
+{
+	timerthread_id behind;
+
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, stop_self, &ran, NULL), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 1, never, NULL, &behind), 0);
+	wait_for(&ran);
+	sem_post(&go);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, behind), 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(stop_from_many_threads)
+{
+	enum { THREADS = 8 };
+	pthread_t t[THREADS];
+	void *r;
+
+	start();
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&t[i], NULL, stopper, &tt), 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &r);
+		ck_assert_ptr_eq(r, &tt);
+	}
+	timerthread_destroy(tt);
+}
+END_TEST
+
+static int shut_out;
+
+static void *produce(void *arg)
+{
+	int r;
+
+	do {
+		timerthread_id id;
+
+		r = timerthread_schedule_after(arg, 1000000000, never, NULL,
+					       &id);
+		if (r == 0)
+			timerthread_cancel(arg, id);
+	} while (r == 0);
+	return r == -ESHUTDOWN ? &shut_out : NULL;
+}
+
+START_TEST(stop_under_load)
+{
+	enum { THREADS = 4, ROUNDS = 30 };
+
+	for (int round = 0; round < ROUNDS; round++) {
+		pthread_t t[THREADS];
+		void *r;
+
+		start();
+		for (int i = 0; i < THREADS; i++)
+			ck_assert_int_eq(
+				pthread_create(&t[i], NULL, produce, tt), 0);
+		ck_assert_int_eq(timerthread_schedule_after(tt, round * 100000,
+							    post, &ran, NULL),
+				 0);
+		wait_for(&ran);
+		ck_assert_int_eq(timerthread_stop(tt), 0);
+		for (int i = 0; i < THREADS; i++) {
+			pthread_join(t[i], &r);
+			ck_assert_ptr_eq(r, &shut_out);
+		}
+		timerthread_destroy(tt);
+	}
+}
+END_TEST
+
+/* A created instance may be started by the child of a fork. */
+START_TEST(start_after_fork)
+{
+	int status;
+	pid_t child;
+
+	setup();
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		if (timerthread_start(tt, NULL) != 0 ||
+		    timerthread_schedule(tt, 0, post, &ran, NULL) != 0)
+			_exit(1);
+		wait_for(&ran);
+		timerthread_destroy(tt);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		null_instance,
+		options,
+		any_number_of_buckets,
+		starts_once,
+		the_thread,
+		thread_attributes,
+		attributes_with_a_signal_mask,
+		schedule_while_starting,
+		stop_is_no_cancellation_point,
+		destroy_without_start,
+		destroy_with_timers,
+		stop_from_a_callback,
+		destroy_from_a_callback,
+		stop_waits_for_the_callback_alone,
+		stop_from_many_threads,
+		stop_under_load,
+		start_after_fork,
+	};
+
+	return RUN_TESTS("life", tests);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "clock.h"
+#include "engine.h"
+#include "fail_alloc.h"
+#include "harness.h"
+#include "pending.h"
+
+static struct wakeup wakeup;
+static struct intake *intake;
+static struct pending pending;
+static struct block *spares;
+
+static void fn(void *arg)
+{
+	(void)arg;
+}
+
+static void begin(void)
+{
+	wakeup_init(&wakeup);
+	intake = intake_create(2);
+	ck_assert_ptr_nonnull(intake);
+	intake_open(intake);
+	ck_assert(pending_init(&pending, intake));
+}
+
+static void end(void)
+{
+	pending_destroy(&pending);
+	intake_destroy(intake);
+	block_free_all(spares);
+	spares = NULL;
+}
+
+static uint64_t schedule(int64_t deadline)
+{
+	struct bucket *b = &intake->bucket[deadline & 1];
+	uint64_t id;
+
+	ck_assert_int_eq(bucket_schedule(b, &wakeup, deadline, fn, NULL, &id),
+			 0);
+	return id;
+}
+
+static void cancel(uint64_t id)
+{
+	ck_assert_int_eq(slot_cancel(intake_slot(intake, id), id), 0);
+}
+
+static void collect(void)
+{
+	for (uint32_t i = 0; i < intake->n; i++)
+		pending_add(&pending,
+			    bucket_collect(&intake->bucket[i], &spares),
+			    &spares);
+	pending_check(&pending);
+}
+
+static int64_t next(void)
+{
+	return pending_next(&pending, &spares);
+}
+
+/* Runs the earliest one and returns its deadline. */
+static int64_t run(void)
+{
+	int64_t deadline = next();
+	uint64_t id = pending_take(&pending);
+	struct slot *s = intake_slot(intake, id);
+
+	ck_assert_int_eq(s->deadline, deadline);
+	ck_assert(slot_begin(s, id));
+	slot_finish(s, id);
+	intake_return(intake, s);
+	return deadline;
+}
+
+START_TEST(empty)
+{
+	begin();
+	ck_assert_int_eq(next(), INT64_MAX);
+	ck_assert(!pending_sweep(&pending));
+	collect();
+	ck_assert_int_eq(next(), INT64_MAX);
+	end();
+}
+END_TEST
+
+START_TEST(next_is_live)
+{
+	uint64_t a, b;
+
+	begin();
+	a = schedule(1);
+	b = schedule(2);
+	schedule(3);
+	collect();
+	ck_assert_int_eq(next(), 1);
+	cancel(a);
+	cancel(b);
+	ck_assert_int_eq(next(), 3);
+	ck_assert_uint_eq(pending.heap.n, 1);
+	ck_assert_int_eq(run(), 3);
+	ck_assert_int_eq(next(), INT64_MAX);
+	end();
+}
+END_TEST
+
+START_TEST(cancelled_arrivals_never_enter)
+{
+	begin();
+	cancel(schedule(1));
+	collect();
+	ck_assert_uint_eq(pending.heap.n, 0);
+	end();
+}
+END_TEST
+
+/* All are cancelled; one sweep after another finds them, and then stops. */
+START_TEST(sweep_empties_it)
+{
+	enum { N = 50000 };
+	static uint64_t ids[N];
+	int sweeps = 1;
+
+	begin();
+	for (int i = 0; i < N; i++)
+		ids[i] = schedule(i);
+	collect();
+	ck_assert_uint_eq(pending.heap.n, N);
+	ck_assert(!pending_sweep(&pending));
+	for (int i = 1; i < N; i++)
+		cancel(ids[i]);
+	while (pending_sweep(&pending))
+		sweeps++;
+	ck_assert_uint_le(pending.heap.n, 2);
+	ck_assert_uint_le(pending.heap.capacity, 64);
+	ck_assert_int_le(sweeps, N / 32);
+	intake_give_back(intake);
+	for (uint32_t i = 0; i < 2; i++)
+		bucket_check(&intake->bucket[i]);
+	end();
+}
+END_TEST
+
+/* Long-lived timers in the heap; the cancelled ones among them are found. */
+START_TEST(rent_bounds_garbage)
+{
+	enum { LIVE = 1000, ROUNDS = 300 };
+	static uint64_t ids[LIVE];
+
+	begin();
+	for (int i = 0; i < LIVE; i++)
+		ids[i] = schedule(i);
+	for (int64_t round = 1; round < ROUNDS; round++) {
+		for (int i = 0; i < LIVE; i++) {
+			cancel(ids[i]);
+			ids[i] = schedule(round * LIVE + i);
+			if (i % 100 == 0)
+				collect();
+		}
+		ck_assert_uint_le(pending.heap.n, 3 * LIVE);
+	}
+	intake_give_back(intake);
+	ck_assert_uint_le(intake->bucket[0].slots.fresh, 2 * LIVE);
+	end();
+}
+END_TEST
+
+/* Random steps against an array; with fail, the pending timers never get memory. */
+static void random_steps(bool fail)
+{
+	enum { STEPS = 6000, MAX = 800 };
+	static struct {
+		uint64_t id;
+		int64_t deadline;
+	} model[MAX];
+	uint64_t rng = test_seed();
+	size_t n = 0;
+
+	begin();
+	for (int step = 0; step < STEPS; step++) {
+		uint64_t dice = random_below(&rng, 100);
+		size_t i, earliest = 0;
+
+		if (n < MAX && dice < (step / 1500 % 2 ? 30 : 60)) {
+			model[n].deadline = (int64_t)random_below(&rng, 999);
+			model[n].id = schedule(model[n].deadline);
+			n++;
+		} else if (n > 0 && dice < 75) {
+			i = random_below(&rng, n);
+			cancel(model[i].id);
+			model[i] = model[--n];
+		} else if (n > 0) {
+			collect();
+			for (i = 1; i < n; i++) {
+				if (model[i].deadline <
+				    model[earliest].deadline)
+					earliest = i;
+			}
+			ck_assert_int_eq(next(), model[earliest].deadline);
+			for (i = 0; model[i].id != pending.heap.entry[0].id;)
+				i++;
+			ck_assert_int_eq(run(), model[earliest].deadline);
+			model[i] = model[--n];
+		}
+		if (dice % 10 == 0)
+			pending_sweep(&pending);
+		if (fail)
+			fail_arm(0, UINT32_MAX);
+		collect();
+		if (fail)
+			fail_disarm();
+	}
+	end();
+}
+
+START_TEST(random_against_array)
+{
+	random_steps(false);
+}
+END_TEST
+
+#ifndef FAIL_ALLOC_UNAVAILABLE
+
+/* No heap can grow: all still come out, in order. */
+START_TEST(out_of_memory_keeps_order)
+{
+	enum { N = 3000 };
+	static uint64_t ids[N];
+	uint64_t rng = test_seed();
+	int64_t last = INT64_MIN;
+	int runs = 0;
+
+	begin();
+	for (int i = 0; i < N; i++)
+		ids[i] = schedule((int64_t)random_below(&rng, 10000));
+	fail_arm(0, UINT32_MAX);
+	collect();
+	ck_assert_ptr_nonnull(pending.backlog);
+	for (int i = 0; i < N; i += 3)
+		cancel(ids[i]);
+	while (next() != INT64_MAX) {
+		int64_t deadline = run();
+
+		ck_assert_int_le(last, deadline);
+		last = deadline;
+		pending_check(&pending);
+		if (++runs == N / 2)
+			fail_disarm();
+	}
+	ck_assert_int_eq(runs, N - N / 3);
+	ck_assert_ptr_null(pending.backlog);
+	end();
+}
+END_TEST
+
+START_TEST(random_out_of_memory)
+{
+	random_steps(true);
+}
+END_TEST
+
+#endif
+
+static struct engine engine;
+static int order[8], ran;
+static uint64_t other;
+
+static void note(void *arg)
+{
+	order[ran++] = *(const int *)arg;
+}
+
+static int schedule_note(int64_t deadline, int *what)
+{
+	return bucket_schedule(&intake->bucket[0], &wakeup, deadline, note,
+			       what, &other);
+}
+
+static void schedule_earlier(void *arg)
+{
+	note(arg);
+	schedule_note(-30, (int *)arg + 1);
+	cancel(other);
+	schedule_note(-40, (int *)arg + 1);
+}
+
+/* What a callback schedules and is earlier than what waits runs before it. */
+START_TEST(engine_runs_in_deadline_order)
+{
+	static int what[] = {0, 1, 2, 3, 4};
+	int64_t far;
+
+	begin();
+	ck_assert(engine_init(&engine, intake, &wakeup));
+	far = clock_now() + INT64_C(3600000000000);
+	ck_assert_int_eq(schedule_note(-20, &what[3]), 0);
+	ck_assert_int_eq(schedule_note(far, &what[4]), 0);
+	ck_assert_int_eq(bucket_schedule(&intake->bucket[1], &wakeup, INT64_MIN,
+					 schedule_earlier, &what[1], NULL),
+			 0);
+	ck_assert_int_eq(schedule_note(INT64_MIN, &what[0]), 0);
+	cancel(other);
+	ck_assert_int_eq(engine_run(&engine), far);
+	ck_assert_int_eq(ran, 3);
+	ck_assert_int_eq(order[0], 1);
+	ck_assert_int_eq(order[1], 2);
+	ck_assert_int_eq(order[2], 3);
+	engine_destroy(&engine);
+	end();
+}
+END_TEST
+
+static void stop(void *arg)
+{
+	note(arg);
+	wakeup_stop(&wakeup);
+}
+
+START_TEST(engine_stops_between_callbacks)
+{
+	static int what = 7;
+
+	begin();
+	ck_assert(engine_init(&engine, intake, &wakeup));
+	ck_assert_int_eq(bucket_schedule(&intake->bucket[0], &wakeup, -2, stop,
+					 &what, NULL),
+			 0);
+	ck_assert_int_eq(schedule_note(-1, &what), 0);
+	engine_run(&engine);
+	ck_assert_int_eq(ran, 1);
+	engine_destroy(&engine);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		empty,
+		next_is_live,
+		cancelled_arrivals_never_enter,
+		sweep_empties_it,
+		rent_bounds_garbage,
+		random_against_array,
+#ifndef FAIL_ALLOC_UNAVAILABLE
+		out_of_memory_keeps_order,
+		random_out_of_memory,
+#endif
+		engine_runs_in_deadline_order,
+		engine_stops_between_callbacks,
+	};
+
+	return RUN_TESTS("pending", tests);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "clock.h"
+#include "harness.h"
+#include "wakeup.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static struct wakeup wakeup;
+static int64_t sleep_until;
+
+static int64_t asleep_until(void)
+{
+	int64_t t;
+
+	lock_acquire(&wakeup.lock);
+	t = wakeup.sleep;
+	lock_release(&wakeup.lock);
+	return t;
+}
+
+static void *sleeper(void *arg)
+{
+	(void)arg;
+	wakeup_sleep(&wakeup, sleep_until);
+	return NULL;
+}
+
+/* Starts a thread that sleeps until then, and waits until it does. */
+static pthread_t start_sleeper(int64_t until)
+{
+	pthread_t t;
+
+	wakeup_init(&wakeup);
+	sleep_until = until;
+	ck_assert_int_eq(pthread_create(&t, NULL, sleeper, NULL), 0);
+	while (asleep_until() == INT64_MIN)
+		sched_yield();
+	return t;
+}
+
+START_TEST(keeps_the_earliest)
+{
+	struct bucket_set listed;
+	uint32_t b;
+
+	wakeup_init(&wakeup);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	ck_assert(!wakeup_announce(&wakeup, 3, 50));
+	ck_assert(!wakeup_announce(&wakeup, 700, 60));
+	ck_assert(!wakeup_announce(&wakeup, 3, 40));
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
+	wakeup_collect(&wakeup, &listed);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	ck_assert(bucket_set_take(&listed, &b) && b == 3);
+	ck_assert(bucket_set_take(&listed, &b) && b == 700);
+	ck_assert(!bucket_set_take(&listed, &b));
+	wakeup_collect(&wakeup, &listed);
+	ck_assert(bucket_set_empty(&listed));
+}
+END_TEST
+
+START_TEST(no_sleep_past_an_arrival)
+{
+	wakeup_init(&wakeup);
+	wakeup_announce(&wakeup, 0, 40);
+	wakeup_sleep(&wakeup, 41);
+	wakeup_sleep(&wakeup, INT64_MAX);
+	ck_assert_int_eq(asleep_until(), INT64_MIN);
+}
+END_TEST
+
+START_TEST(sleeps_until_the_deadline)
+{
+	int64_t then = clock_now() + 2000000;
+
+	wakeup_init(&wakeup);
+	while (clock_now() < then)
+		wakeup_sleep(&wakeup, then);
+	wakeup_sleep(&wakeup, -1);
+	wakeup_sleep(&wakeup, INT64_MIN + 1);
+	ck_assert_int_ge(clock_now(), then);
+}
+END_TEST
+
+START_TEST(earlier_wakes_once)
+{
+	int64_t far = clock_now() + INT64_C(3600000000000);
+	pthread_t t = start_sleeper(far);
+
+	ck_assert(!wakeup_announce(&wakeup, 0, far + 1));
+	ck_assert(!wakeup_announce(&wakeup, 0, far));
+	ck_assert_int_eq(asleep_until(), far);
+	ck_assert(wakeup_announce(&wakeup, 0, far - 1));
+	ck_assert(!wakeup_announce(&wakeup, 0, far - 2));
+	wakeup_kick(&wakeup);
+	pthread_join(t, NULL);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 2);
+}
+END_TEST
+
+START_TEST(stop_wakes)
+{
+	pthread_t t = start_sleeper(INT64_MAX);
+
+	ck_assert(!wakeup_stopping(&wakeup));
+	wakeup_stop(&wakeup);
+	pthread_join(t, NULL);
+	ck_assert(wakeup_stopping(&wakeup));
+	wakeup_sleep(&wakeup, INT64_MAX);
+}
+END_TEST
+
+/*
+ * Hand-overs at full speed: each deadline that is announced must be seen,
+ * however the announcement falls into the other side's way to sleep.
+ */
+enum { HANDOVERS = 100000 };
+static atom32 handed, seen;
+
+static void *announcer(void *arg)
+{
+	(void)arg;
+	for (uint32_t i = 1; i <= HANDOVERS; i++) {
+		atom32_store_release(&handed, i);
+		if (wakeup_announce(&wakeup, 0, HANDOVERS - i))
+			wakeup_kick(&wakeup);
+		while (atom32_load_acquire(&seen) != i)
+			sched_yield();
+	}
+	return NULL;
+}
+
+START_TEST(no_wake_up_is_lost)
+{
+	struct bucket_set listed;
+	pthread_t t;
+
+	wakeup_init(&wakeup);
+	ck_assert_int_eq(pthread_create(&t, NULL, announcer, NULL), 0);
+	while (atom32_load(&seen) != HANDOVERS) {
+		if (wakeup_arrivals(&wakeup) == INT64_MAX) {
+			wakeup_sleep(&wakeup, INT64_MAX);
+			continue;
+		}
+		wakeup_collect(&wakeup, &listed);
+		atom32_store_release(&seen, atom32_load_acquire(&handed));
+	}
+	pthread_join(t, NULL);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		keeps_the_earliest,
+		no_sleep_past_an_arrival,
+		sleeps_until_the_deadline,
+		earlier_wakes_once,
+		stop_wakes,
+		no_wake_up_is_lost,
+	};
+
+	return RUN_TESTS("wakeup", tests);
+}
