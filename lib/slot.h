@@ -18,8 +18,7 @@
  *	armed -> dead      slot_cancel, any thread
  *	armed -> running   slot_begin, the timer thread
  *	running -> dead    slot_finish, the timer thread
- *	dead -> free       slots_recycle or slots_give, by whoever owns the one
- *	                   entry that refers to it
+ *	dead -> free       slot_free, by the owner of the one entry for it
  *
  * An id is the state word of the armed timer (high half) and the slot's index
  * (low half).  The index is the slot's number in its bucket and, in its low

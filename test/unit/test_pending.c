@@ -167,7 +167,7 @@ START_TEST(rent_bounds_garbage)
 }
 END_TEST
 
-/* Random steps against an array; with fail, the pending timers never get memory. */
+/* Random steps against an array; with fail, what is pending gets no memory. */
 static void random_steps(bool fail)
 {
 	enum { STEPS = 6000, MAX = 800 };

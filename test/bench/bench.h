@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the measurements share.  Each is a function that measures its subject
+ * and its yardstick in turn, several rounds, and prints median and range.
+ */
+#ifndef TT_BENCH_H
+#define TT_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timerthread.h>
+
+#define BENCH_US INT64_C(1000)
+#define BENCH_MS INT64_C(1000000)
+#define BENCH_S  INT64_C(1000000000)
+
+struct bench_options {
+	int rounds;
+	bool quick;
+};
+
+/* Up to MAX values of one quantity. */
+#define BENCH_MAX 64
+struct series {
+	double value[BENCH_MAX];
+	int n;
+};
+
+void series_add(struct series *s, double value);
+double series_median(const struct series *s);
+
+/* "name: median (least to most) unit". */
+void print_series(const char *name, const struct series *s, const char *unit);
+
+/* The same with what is asked of the median. */
+void print_target(const char *name, const struct series *s, const char *unit,
+		  double at_most);
+
+/* One figure with what is asked of it. */
+void print_figure(const char *name, double value, const char *unit,
+		  double at_most);
+
+int64_t now_ns(void);
+int64_t process_cpu_ns(void);
+long resident_bytes(void);
+
+/* Keeps the calling thread on one CPU of those it may use, the i-th. */
+void pin(int i);
+
+/* Starts an instance; exits with a message if that fails. */
+struct timerthread *start_timers(void);
+
+/* Says what is wrong with r, if it is negative, and exits. */
+void check(int r, const char *what);
+
+void relax(void);
+
+/* Sorts, and returns the value that the share p of n are not above. */
+int64_t percentile(int64_t *values, size_t n, double p);
+
+/* The measurements. */
+void bench_pair(const struct bench_options *o);
+void bench_handover(const struct bench_options *o);
+void bench_memory(const struct bench_options *o);
+void bench_wakeups(const struct bench_options *o);
+void bench_sparse(const struct bench_options *o);
+void bench_million(const struct bench_options *o);
+
+#endif
