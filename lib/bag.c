@@ -53,6 +53,7 @@ static void start_block(struct bag *bag, struct block *b)
 		bag->cursor_block = b;
 	}
 	bag->last = b;
+	bag->blocks++;
 	bag->end = b->entry;
 	bag->limit = b->entry + BLOCK_ENTRIES;
 }
@@ -95,6 +96,7 @@ TT_NOINLINE void bag_retreat(struct bag *bag)
 		return;
 	bag->last = b->prev;
 	bag->last->next = NULL;
+	bag->blocks--;
 	bag->limit = bag->last->entry + BLOCK_ENTRIES;
 	bag->end = bag->limit;
 	if (bag->cursor_block == b) {
@@ -127,23 +129,21 @@ struct block *bag_take_spares(struct bag *bag)
 
 size_t bag_size(const struct bag *bag)
 {
-	size_t n = 0;
-
 	if (!bag->first)
 		return 0;
-	for (const struct block *b = bag->first; b != bag->last; b = b->next)
-		n += BLOCK_ENTRIES;
-	return n + (size_t)(bag->end - bag->last->entry);
+	return (bag->blocks - 1) * BLOCK_ENTRIES +
+	       (size_t)(bag->end - bag->last->entry);
 }
 
 void bag_check(const struct bag *bag)
 {
 	const struct block *prev = NULL;
+	size_t blocks = 0;
 	bool cursor_found = false;
 
 	if (!bag->first) {
 		must(!bag->last && !bag->end && !bag->limit);
-		must(!bag->cursor && !bag->cursor_block);
+		must(!bag->cursor && !bag->cursor_block && !bag->blocks);
 		return;
 	}
 	for (const struct block *b = bag->first; b; b = b->next) {
@@ -154,7 +154,9 @@ void bag_check(const struct bag *bag)
 			must(bag->cursor <= b->entry + BLOCK_ENTRIES);
 		}
 		prev = b;
+		blocks++;
 	}
+	must(blocks == bag->blocks);
 	must(prev == bag->last && cursor_found);
 	must(bag->limit == bag->last->entry + BLOCK_ENTRIES);
 	must(bag->end >= bag->last->entry && bag->end <= bag->limit);

@@ -28,8 +28,12 @@
 
 struct block {
 	struct block *next;
-	struct block *prev;
-	size_t n; /* entries in it; set when it leaves the bag */
+	union {
+		struct block *prev;  /* in a bag */
+		struct block *child; /* in a backlog */
+	};
+	size_t n;        /* entries in it; set when it leaves the bag */
+	int64_t nearest; /* in a backlog: no entry is due earlier */
 	struct entry entry[BLOCK_ENTRIES];
 };
 
@@ -41,6 +45,7 @@ struct bag {
 	struct block *first;
 	struct block *last;
 	struct block *spare; /* through next */
+	size_t blocks;       /* from first to last */
 };
 
 struct block *block_alloc(void);
@@ -98,6 +103,16 @@ static inline struct entry *bag_look(struct bag *bag)
 	    !bag_next_block(bag))
 		return NULL;
 	return bag->cursor;
+}
+
+/* The entry n behind the one to look at next, if its block has one there. */
+static inline const struct entry *bag_ahead(const struct bag *bag, size_t n)
+{
+	const struct entry *end = bag->end;
+
+	if (bag->cursor_block != bag->last)
+		end = &bag->cursor_block->entry[BLOCK_ENTRIES];
+	return (size_t)(end - bag->cursor) > n ? bag->cursor + n : NULL;
 }
 
 /* Leaves the entry that bag_look returned where it is. */

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define PREFETCH 48
+
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 {
 	lock_init(&b->lock);
@@ -35,6 +37,18 @@ void bucket_shut(struct bucket *b)
 	lock_acquire(&b->lock);
 	b->open = false;
 	lock_release(&b->lock);
+}
+
+/*
+ * Begins to fetch a slot that a later call will look at, to write it: where
+ * another CPU has cancelled the timer, its line must come from there.
+ */
+static inline void prefetch(struct bucket *b, size_t ahead)
+{
+	const struct entry *e = bag_ahead(&b->arrivals, ahead);
+
+	if (likely(e != NULL))
+		__builtin_prefetch(slots_of(&b->slots, e->id), 1);
 }
 
 /* Looks at n older arrivals and recycles the dead. */
@@ -108,6 +122,12 @@ static TT_NOINLINE int grow(struct bucket *b)
 	return r;
 }
 
+/* Are there so many arrivals that the timer thread should fetch them? */
+static inline bool is_burst(const struct bucket *b)
+{
+	return b->arrivals.blocks % BUCKET_BURST == 0;
+}
+
 static TT_NOINLINE bool announce(struct bucket *b, struct wakeup *w,
 				 int64_t deadline)
 {
@@ -129,6 +149,8 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, int64_t deadline,
 			lock_release(&b->lock);
 			return -ESHUTDOWN;
 		}
+		prefetch(b, PREFETCH);
+		prefetch(b, PREFETCH + 1);
 		rent(b, BUCKET_RENT);
 		if (has_room(b))
 			break;
@@ -144,6 +166,8 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, int64_t deadline,
 	bag_add(&b->arrivals, (struct entry){deadline, id});
 	if (unlikely(deadline < b->nearest || !b->listed))
 		kick = announce(b, w, deadline);
+	if (unlikely(!bag_has_room(&b->arrivals)) && is_burst(b))
+		kick |= wakeup_announce(w, b->slots.bucket, INT64_MIN);
 	lock_release(&b->lock);
 	if (unlikely(kick))
 		wakeup_kick(w);

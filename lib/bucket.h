@@ -12,7 +12,9 @@
  *     cancelled are never many more than the live, and are found while their
  *     lines are still in this CPU's cache.
  *  3. Constant time under the lock in bucket_schedule.
- *  4. Before bucket_open and after bucket_shut nothing gets in.
+ *  4. Arrivals that pile up ask the timer thread to fetch them, each
+ *     BUCKET_BURST blocks, so that it sorts a burst while it comes in.
+ *  5. Before bucket_open and after bucket_shut nothing gets in.
  *
  * Any thread: schedule.  Who starts and stops the instance: open, shut.  The
  * timer thread: collect, give_back.
@@ -27,6 +29,13 @@
 #include "wakeup.h"
 
 #define BUCKET_RENT 2
+
+/*
+ * In blocks: about 8,000 timers.  Fewer would send timers through the timer
+ * thread that a busy CPU has in flight and is about to cancel; more, and it
+ * falls behind what is due meanwhile.
+ */
+#define BUCKET_BURST 32
 
 struct bucket {
 	/* Protected by the lock, all but slots.chunk. */

@@ -10,13 +10,10 @@
  */
 #define TIDY_NS 10000000
 
-#define SPARES_MAX 16
-
 bool engine_init(struct engine *e, struct intake *in, struct wakeup *w)
 {
 	e->intake = in;
 	e->wakeup = w;
-	e->spares = NULL;
 	e->now = INT64_MIN;
 	e->tidied = 0;
 	return pending_init(&e->pending, in);
@@ -25,39 +22,26 @@ bool engine_init(struct engine *e, struct intake *in, struct wakeup *w)
 void engine_destroy(struct engine *e)
 {
 	pending_destroy(&e->pending);
-	block_free_all(e->spares);
-}
-
-static void trim_spares(struct engine *e)
-{
-	struct block **link = &e->spares;
-
-	for (int i = 0; *link && i < SPARES_MAX; i++)
-		link = &(*link)->next;
-	block_free_all(*link);
-	*link = NULL;
 }
 
 /* Fetches what the buckets hold. */
 static void collect(struct engine *e)
 {
+	struct pending *p = &e->pending;
 	struct bucket_set listed;
 	uint32_t i;
 
 	wakeup_collect(e->wakeup, &listed);
-	while (bucket_set_take(&listed, &i)) {
-		struct bucket *b = &e->intake->bucket[i];
-
-		pending_add(&e->pending, bucket_collect(b, &e->spares),
-			    &e->spares);
-	}
-	trim_spares(e);
+	while (bucket_set_take(&listed, &i))
+		pending_add(p,
+			    bucket_collect(&e->intake->bucket[i], &p->spares));
+	pending_trim(p);
 }
 
 /* Runs the earliest timer if it is due.  False: it is not. */
 static bool fire(struct engine *e)
 {
-	int64_t next = pending_next(&e->pending, &e->spares);
+	int64_t next = pending_next(&e->pending);
 	struct slot *s;
 	uint64_t id;
 
@@ -81,7 +65,7 @@ static bool run_one(struct engine *e)
 {
 	if (wakeup_stopping(e->wakeup))
 		return false;
-	if (wakeup_arrivals(e->wakeup) < pending_next(&e->pending, &e->spares))
+	if (wakeup_arrivals(e->wakeup) < pending_next(&e->pending))
 		collect(e);
 	return fire(e);
 }
@@ -110,5 +94,5 @@ int64_t engine_run(struct engine *e)
 			;
 	} while (tidy(e, &collected));
 	intake_give_back(e->intake);
-	return pending_next(&e->pending, &e->spares);
+	return pending_next(&e->pending);
 }

@@ -9,8 +9,10 @@
  *  2. The buckets are visited when one may hold a timer earlier than all that
  *     the engine has; and, to give back what was cancelled there, at most
  *     once in TIDY_NS while it is awake for another reason.
- *  3. Callbacks run with no lock held.
- *  4. After wakeup_stop no further callback begins.
+ *  3. A burst holds up what is due by the time it takes to fetch it, and then
+ *     by a block's sorting at a time.
+ *  4. Callbacks run with no lock held.
+ *  5. After wakeup_stop no further callback begins.
  *
  * One thread at a time, the driver's.
  */
@@ -25,8 +27,7 @@ struct engine {
 	struct intake *intake;
 	struct wakeup *wakeup;
 	struct pending pending;
-	struct block *spares; /* empty blocks, to exchange for full ones */
-	int64_t now;          /* the clock when it was last read */
+	int64_t now; /* the clock when it was last read */
 	int64_t tidied;
 };
 

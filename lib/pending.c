@@ -4,14 +4,15 @@
 #include "must.h"
 #include "pending.h"
 
-#define RENT  2
-#define BATCH 64
+#define BATCH      64
+#define SPARES_MAX 16
+
+/* Slots of a block that is sorted are fetched so many entries ahead. */
+#define PREFETCH 8
 
 bool pending_init(struct pending *p, struct intake *in)
 {
-	p->intake = in;
-	p->cursor = 0;
-	p->backlog = NULL;
+	*p = (struct pending){.intake = in};
 	heap_init(&p->heap);
 	return heap_reserve(&p->heap);
 }
@@ -19,7 +20,8 @@ bool pending_init(struct pending *p, struct intake *in)
 void pending_destroy(struct pending *p)
 {
 	heap_destroy(&p->heap);
-	block_free_all(p->backlog);
+	backlog_destroy(&p->backlog);
+	block_free_all(p->spares);
 }
 
 /* Frees the timer of e if it is over. */
@@ -33,12 +35,11 @@ static bool reclaim(struct pending *p, struct entry e)
 	return true;
 }
 
-/* Looks at n entries, going round, and returns how many it dropped. */
-static size_t look(struct pending *p, size_t n)
+bool pending_sweep(struct pending *p)
 {
-	size_t dropped = 0;
+	int dropped = 0;
 
-	while (n-- > 0 && p->heap.n > 0) {
+	for (int i = 0; i < BATCH && p->heap.n > 0; i++) {
 		if (p->cursor >= p->heap.n)
 			p->cursor = 0;
 		if (reclaim(p, p->heap.entry[p->cursor])) {
@@ -47,84 +48,99 @@ static size_t look(struct pending *p, size_t n)
 		}
 		p->cursor++;
 	}
-	return dropped;
+	return dropped >= BATCH / 8;
 }
 
 static bool has_room(struct pending *p)
 {
-	return likely(p->heap.n < p->heap.capacity) || look(p, BATCH) > 0 ||
-	       heap_reserve(&p->heap);
+	if (likely(p->heap.n < p->heap.capacity))
+		return true;
+	while (pending_sweep(p))
+		;
+	return p->heap.n < p->heap.capacity || heap_reserve(&p->heap);
 }
 
-/* False: no room, and e is where it was. */
-static bool add(struct pending *p, struct entry e)
+/* Moves the entries of b to the heap.  False: no room for the rest. */
+static bool sort(struct pending *p, struct block *b)
 {
-	if (reclaim(p, e))
-		return true;
-	if (!has_room(p))
-		return false;
-	heap_push(&p->heap, e);
-	look(p, RENT);
+	for (; b->n > 0; b->n--) {
+		struct entry e = b->entry[b->n - 1];
+
+		if (b->n > PREFETCH)
+			__builtin_prefetch(intake_slot(
+				p->intake, b->entry[b->n - 1 - PREFETCH].id));
+		if (reclaim(p, e))
+			continue;
+		if (!has_room(p))
+			return false;
+		heap_push(&p->heap, e);
+	}
 	return true;
 }
 
-/* Moves what it can from the backlog to the heap. */
-static void settle(struct pending *p, struct block **spares)
+bool pending_sort(struct pending *p)
 {
 	struct block *b;
 
-	while ((b = p->backlog) != NULL) {
-		for (; b->n > 0; b->n--) {
-			if (!add(p, b->entry[b->n - 1]))
-				return;
-		}
-		p->backlog = b->next;
-		b->next = *spares;
-		*spares = b;
+	if (!p->backlog.earliest)
+		return false;
+	b = backlog_take(&p->backlog);
+	if (!sort(p, b)) {
+		backlog_add(&p->backlog, b);
+		return false;
 	}
+	b->next = p->spares;
+	p->spares = b;
+	while (pending_sweep(p))
+		;
+	return true;
 }
 
 /*
- * Makes the heap's first entry the earliest of all while the heap is full and
- * cannot grow.  What takes the place of its root is earlier than the root, so
- * the heap stays one.
+ * Puts the earliest entry of the backlog at the top of the heap, which is
+ * full, and the top in its place.  The new top is earlier than the old one,
+ * so the heap stays one.
  */
-static TT_NOINLINE void search_backlog(struct pending *p)
+static TT_NOINLINE void exchange(struct pending *p)
 {
-	struct entry *root = &p->heap.entry[0];
+	struct entry *top = &p->heap.entry[0];
+	struct block *b = backlog_take(&p->backlog);
+	struct entry t = *top;
+	size_t i = 0;
 
-	for (struct block *b = p->backlog; b; b = b->next) {
-		for (size_t i = 0; i < b->n; i++) {
-			struct entry e = b->entry[i];
+	while (b->entry[i].deadline != b->nearest)
+		i++;
+	*top = b->entry[i];
+	b->entry[i] = t;
+	backlog_add(&p->backlog, b);
+}
 
-			if (e.deadline < root->deadline) {
-				b->entry[i] = *root;
-				*root = e;
-			}
-		}
+static bool backlog_is_first(const struct pending *p)
+{
+	const struct block *b = p->backlog.earliest;
+
+	return unlikely(b != NULL) &&
+	       (p->heap.n == 0 || b->nearest < p->heap.entry[0].deadline);
+}
+
+void pending_add(struct pending *p, struct block *blocks)
+{
+	while (blocks) {
+		struct block *next = blocks->next;
+
+		backlog_add(&p->backlog, blocks);
+		blocks = next;
 	}
 }
 
-void pending_add(struct pending *p, struct block *blocks, struct block **spares)
-{
-	struct block *last = blocks;
-
-	if (!blocks)
-		return;
-	while (last->next)
-		last = last->next;
-	last->next = p->backlog;
-	p->backlog = blocks;
-	settle(p, spares);
-}
-
-int64_t pending_next(struct pending *p, struct block **spares)
+int64_t pending_next(struct pending *p)
 {
 	while (true) {
-		if (unlikely(p->backlog != NULL))
-			settle(p, spares);
-		if (unlikely(p->backlog != NULL))
-			search_backlog(p);
+		if (backlog_is_first(p)) {
+			if (!pending_sort(p) && backlog_is_first(p))
+				exchange(p);
+			continue;
+		}
 		if (p->heap.n == 0)
 			return INT64_MAX;
 		if (!reclaim(p, p->heap.entry[0]))
@@ -141,15 +157,19 @@ uint64_t pending_take(struct pending *p)
 	return id;
 }
 
-bool pending_sweep(struct pending *p)
+void pending_trim(struct pending *p)
 {
-	return look(p, BATCH) >= BATCH / 4;
+	struct block **link = &p->spares;
+
+	for (int i = 0; *link && i < SPARES_MAX; i++)
+		link = &(*link)->next;
+	block_free_all(*link);
+	*link = NULL;
 }
 
 void pending_check(const struct pending *p)
 {
 	heap_check(&p->heap);
 	must(p->heap.capacity > 0);
-	for (const struct block *b = p->backlog; b; b = b->next)
-		must(b->n <= BLOCK_ENTRIES);
+	backlog_check(&p->backlog);
 }
