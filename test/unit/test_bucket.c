@@ -71,6 +71,15 @@ static size_t collect(void)
 	return live;
 }
 
+/* Begins a collection. */
+static void fetch_set(void)
+{
+	struct bucket_set listed;
+
+	wakeup_collect(&wakeup, &listed);
+	ck_assert(!bucket_set_empty(&listed));
+}
+
 START_TEST(only_while_open)
 {
 	uint64_t id = 77;
@@ -116,6 +125,25 @@ START_TEST(lists_what_is_never_due)
 	ck_assert(bucket_set_take(&listed, &number));
 	ck_assert_uint_eq(number, 0);
 	ck_assert(!bucket_set_take(&listed, &number));
+	end();
+}
+END_TEST
+
+/* So that the timer thread sorts a burst while it comes in. */
+START_TEST(a_burst_asks_to_be_fetched)
+{
+	const size_t burst = BUCKET_BURST * BLOCK_ENTRIES;
+
+	begin();
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < burst - 1; i++)
+			schedule(1000);
+		ck_assert_int_eq(wakeup_arrivals(&wakeup), 1000);
+		schedule(1000);
+		ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+		fetch_set();
+		ck_assert_uint_eq(collect(), burst);
+	}
 	end();
 }
 END_TEST
@@ -256,6 +284,7 @@ int main(void)
 		only_while_open,
 		announces_what_is_earlier,
 		lists_what_is_never_due,
+		a_burst_asks_to_be_fetched,
 		rent_bounds_garbage,
 		rent_drains_a_mass_cancel,
 		random_steps,

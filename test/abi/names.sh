@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The functions of the header, the names in the symbol map and the symbols
+# of the shared library are the same, each under the map's version, and all
+# of them begin with timerthread_.
+set -eu
+builddir=${builddir:?run this by make check}
+srcdir=${srcdir:?run this by make check}
+
+so=$builddir/.libs/libtimerthread.so
+if ! [ -e "$so" ]; then
+	echo "no shared library was built"
+	exit 77
+fi
+
+dir=$builddir/test/abi/names.tmp
+rm -rf "$dir"
+mkdir -p "$dir"
+trap 'rm -rf "$dir"' EXIT
+
+# The preprocessor takes comments out; what remains of ours are statements,
+# and those that are no typedef and have "name(" declare a function.
+# shellcheck disable=SC2086 # a compiler may come with options
+$CC -E -P -I"$srcdir/include" "$srcdir/include/timerthread.h" |
+	tr '\n' ' ' | tr '{};' '[\n*]' | grep -v '^ *typedef' |
+	grep -o 'timerthread_[A-Za-z0-9_]* *(' | tr -d ' (' |
+	sort >"$dir/header"
+
+# "name@version" for each name that the map lists.
+awk '
+	{ gsub(/\/\*.*\*\/|#.*/, "") }
+	/\{/ { node = $1; exported = 0 }
+	/global:/ { exported = 1 }
+	/local:/ { exported = 0 }
+	exported && /;/ {
+		name = $1
+		sub(/;.*/, "", name)
+		print name "@" node
+	}
+' "$srcdir/lib/libtimerthread.map" | sort >"$dir/map"
+
+# "@@" marks a default version; the nodes themselves are absolute symbols.
+# shellcheck disable=SC2086
+$NM -D --defined-only --with-symbol-versions "$so" |
+	awk '$2 != "A" { sub(/@@/, "@", $3); print $3 }' |
+	sort >"$dir/library"
+
+sed 's/@.*//' "$dir/map" >"$dir/map.names"
+
+failed=0
+[ -s "$dir/map" ] || { echo "no names found in the map"; failed=1; }
+echo "header (-) and map (+):"
+diff -u "$dir/header" "$dir/map.names" || failed=1
+echo "map (-) and library (+):"
+diff -u "$dir/map" "$dir/library" || failed=1
+echo "names that do not begin with timerthread_:"
+! grep -v '^timerthread_' "$dir/header" "$dir/map" "$dir/library" || failed=1
+exit "$failed"

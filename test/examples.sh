@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Each example program runs to its end and reports success.
+set -eu
+builddir=${builddir:?run this by make check}
+
+failed=0
+# run EXAMPLE ARGUMENT...
+run() {
+	echo "== $*"
+	example=$1
+	shift
+	timeout 120 "$builddir/examples/$example" "$@" </dev/null || {
+		echo "FAIL: its exit status was $?"
+		failed=1
+	}
+}
+
+run request-guard
+run rpc-deadlines --seconds 1
+exit "$failed"
