@@ -3,7 +3,7 @@
  * The atomic operations of this library: those of libatomic_ops that every
  * machine has and that ThreadSanitizer understands, under short names.
  *
- * A 32-bit word and a pointer are all that is ever atomic here.  64-bit
+ * A 32-bit word and one as large as a pointer are all that is ever atomic here.  64-bit
  * values (deadlines) are guarded by a lock, because 32-bit machines cannot
  * load them in one piece.  There are no stand-alone fences.
  *
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 typedef volatile unsigned int atom32;
-typedef volatile AO_t atomptr;
+typedef volatile AO_t atomword; /* as large as a pointer */
 
 static inline uint32_t atom32_load(const atom32 *a)
 {
@@ -51,14 +51,14 @@ static inline void atom32_add(atom32 *a, uint32_t n)
 	(void)AO_int_fetch_and_add(a, n);
 }
 
-static inline void *atomptr_load_acquire(const atomptr *a)
+static inline uintptr_t atomword_load_acquire(const atomword *a)
 {
-	return (void *)AO_load_acquire(a);
+	return AO_load_acquire(a);
 }
 
-static inline void atomptr_store_release(atomptr *a, void *value)
+static inline void atomword_store_release(atomword *a, uintptr_t value)
 {
-	AO_store_release(a, (AO_t)value);
+	AO_store_release(a, value);
 }
 
 #endif

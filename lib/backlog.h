@@ -15,7 +15,7 @@
 #ifndef TT_BACKLOG_H
 #define TT_BACKLOG_H
 
-#include "bag.h"
+#include "queue.h"
 
 struct backlog {
 	struct block *earliest;

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PREFETCH 48
+/* Fetched so many entries before the rent comes to them. */
+#define PREFETCH 8
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 {
@@ -14,14 +15,14 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 	b->open = false;
 	b->listed = false;
 	b->nearest = INT64_MAX;
-	bag_init(&b->arrivals);
+	queue_init(&b->arrivals);
 	slots_init(&b->slots, number, shift);
 	b->returns = (struct slot_list){NULL, NULL, 0};
 }
 
 void bucket_destroy(struct bucket *b)
 {
-	bag_destroy(&b->arrivals);
+	queue_destroy(&b->arrivals);
 	slots_destroy(&b->slots);
 }
 
@@ -40,46 +41,76 @@ void bucket_shut(struct bucket *b)
 }
 
 /*
- * Begins to fetch a slot that a later call will look at, to write it: where
- * another CPU has cancelled the timer, its line must come from there.
+ * Begins to fetch the slots that later calls will look at: where another CPU
+ * has cancelled the timers, their lines must come from there.
  */
-static inline void prefetch(struct bucket *b, size_t ahead)
+static inline void prefetch_rent(struct bucket *b)
 {
-	const struct entry *e = bag_ahead(&b->arrivals, ahead);
+	const struct entry *e = queue_ahead(&b->arrivals, PREFETCH, 1);
 
 	if (likely(e != NULL))
-		__builtin_prefetch(slots_of(&b->slots, e->id), 1);
+		__builtin_prefetch(slots_of(&b->slots, e->id));
 }
 
-/* Looks at n older arrivals and recycles the dead. */
-static inline void rent(struct bucket *b, unsigned n)
+/* Drops the oldest arrival if its timer was cancelled. */
+static inline bool drop_dead(struct bucket *b)
 {
-	struct entry *e;
+	const struct entry *e = queue_front(&b->arrivals);
+	struct slot *s;
 
-	while (n-- > 0 && (e = bag_look(&b->arrivals)) != NULL) {
-		struct slot *s = slots_of(&b->slots, e->id);
-
-		if (slot_is_dead(s, e->id)) {
-			bag_drop(&b->arrivals);
-			slots_recycle(&b->slots, s);
-		} else {
-			bag_skip(&b->arrivals);
-		}
-	}
+	if (!e)
+		return false;
+	s = slots_of(&b->slots, e->id);
+	if (!slot_is_dead(s, e->id))
+		return false;
+	queue_pop(&b->arrivals);
+	slots_recycle(&b->slots, s);
+	return true;
 }
 
-/* Is there a slot and room for an entry?  May do with some sweeping. */
-static TT_NOINLINE bool make_room(struct bucket *b)
+/* The oldest arrival lives: what is behind it shall have its turn. */
+static inline void rotate(struct bucket *b)
 {
-	rent(b, BLOCK_ENTRIES);
-	return slots_any(&b->slots) &&
-	       (bag_has_room(&b->arrivals) || bag_extend(&b->arrivals));
+	struct queue *q = &b->arrivals;
+	struct entry e;
+
+	if (!queue_front(q) || !queue_has_room(q, 2))
+		return;
+	e = *queue_front(q);
+	queue_pop(q);
+	queue_push(q, e);
+}
+
+/*
+ * Looks at two old arrivals.  Most timers are cancelled about in the order in
+ * which they were scheduled, so the oldest is the most likely to be dead, the
+ * slots are used again in the order in which they lie in memory, and CPUs
+ * fetch them ahead by themselves.
+ */
+static inline void rent(struct bucket *b)
+{
+	if (unlikely(!drop_dead(b)))
+		rotate(b);
+	drop_dead(b);
+}
+
+static TT_NOINLINE bool sweep(struct bucket *b)
+{
+	for (unsigned i = 0; i < BLOCK_ENTRIES && !slots_any(&b->slots); i++)
+		rent(b);
+	return slots_any(&b->slots);
+}
+
+/* Is there a slot?  Perhaps after some sweeping. */
+static inline bool has_slot(struct bucket *b)
+{
+	return likely(slots_any(&b->slots)) || sweep(b);
 }
 
 static inline bool has_room(struct bucket *b)
 {
-	return likely(slots_any(&b->slots) && bag_has_room(&b->arrivals)) ||
-	       make_room(b);
+	return likely(queue_has_room(&b->arrivals, 1)) ||
+	       queue_extend(&b->arrivals);
 }
 
 /*
@@ -95,7 +126,7 @@ static TT_NOINLINE int grow(struct bucket *b)
 	int saved_errno = errno;
 
 	lock_acquire(&b->lock);
-	need_block = !bag_has_room(&b->arrivals) && !b->arrivals.spare;
+	need_block = !queue_has_room(&b->arrivals, 1) && !b->arrivals.spare;
 	need_chunk = !slots_any(&b->slots);
 	chunk = need_chunk ? slots_next_chunk(&b->slots) : 0;
 	lock_release(&b->lock);
@@ -110,8 +141,8 @@ static TT_NOINLINE int grow(struct bucket *b)
 	lock_acquire(&b->lock);
 	if (memory && slots_add_chunk(&b->slots, chunk, memory))
 		memory = NULL;
-	if (block && !bag_has_room(&b->arrivals) && !b->arrivals.spare) {
-		bag_add_spare(&b->arrivals, block);
+	if (block && !queue_has_room(&b->arrivals, 1) && !b->arrivals.spare) {
+		queue_add_spare(&b->arrivals, block);
 		block = NULL;
 	}
 	lock_release(&b->lock);
@@ -125,7 +156,7 @@ static TT_NOINLINE int grow(struct bucket *b)
 /* Are there so many arrivals that the timer thread should fetch them? */
 static inline bool is_burst(const struct bucket *b)
 {
-	return b->arrivals.blocks % BUCKET_BURST == 0;
+	return b->arrivals.blocks >= BUCKET_BURST;
 }
 
 static TT_NOINLINE bool announce(struct bucket *b, struct wakeup *w,
@@ -149,10 +180,9 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, int64_t deadline,
 			lock_release(&b->lock);
 			return -ESHUTDOWN;
 		}
-		prefetch(b, PREFETCH);
-		prefetch(b, PREFETCH + 1);
-		rent(b, BUCKET_RENT);
-		if (has_room(b))
+		prefetch_rent(b);
+		rent(b);
+		if (likely(has_slot(b) && has_room(b)))
 			break;
 		lock_release(&b->lock);
 		r = grow(b);
@@ -163,10 +193,10 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, int64_t deadline,
 	id = slot_arm(slots_take(&b->slots), deadline, fn, arg);
 	if (ret_id)
 		*ret_id = id;
-	bag_add(&b->arrivals, (struct entry){deadline, id});
+	queue_push(&b->arrivals, (struct entry){deadline, id});
 	if (unlikely(deadline < b->nearest || !b->listed))
 		kick = announce(b, w, deadline);
-	if (unlikely(!bag_has_room(&b->arrivals)) && is_burst(b))
+	if (unlikely(!queue_has_room(&b->arrivals, 1)) && is_burst(b))
 		kick |= wakeup_announce(w, b->slots.bucket, INT64_MIN);
 	lock_release(&b->lock);
 	if (unlikely(kick))
@@ -181,8 +211,8 @@ struct block *bucket_collect(struct bucket *b, struct block **spares)
 	lock_acquire(&b->lock);
 	b->listed = false;
 	b->nearest = INT64_MAX;
-	taken = bag_take(&b->arrivals);
-	surplus = bag_take_spares(&b->arrivals);
+	taken = queue_take(&b->arrivals);
+	surplus = queue_take_spares(&b->arrivals);
 	if (taken && !surplus && *spares) {
 		surplus = *spares;
 		*spares = surplus->next;
@@ -192,7 +222,7 @@ struct block *bucket_collect(struct bucket *b, struct block **spares)
 		struct block *one = surplus;
 
 		surplus = one->next;
-		bag_add_spare(&b->arrivals, one);
+		queue_add_spare(&b->arrivals, one);
 	}
 	slots_give(&b->slots, &b->returns);
 	lock_release(&b->lock);
@@ -217,7 +247,7 @@ void bucket_give_back(struct bucket *b)
 void bucket_check(struct bucket *b)
 {
 	lock_acquire(&b->lock);
-	bag_check(&b->arrivals);
+	queue_check(&b->arrivals);
 	slots_check(&b->slots);
 	lock_release(&b->lock);
 }

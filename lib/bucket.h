@@ -6,14 +6,14 @@
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the timer thread
  *     takes it with bucket_collect, or until it is found cancelled.
- *  2. Each call looks at RENT older arrivals and frees the slots of those
- *     that were cancelled; and before the bucket takes memory it looks at a
- *     whole block of them, and takes none if one was cancelled.  So the
- *     cancelled are never many more than the live, and are found while their
- *     lines are still in this CPU's cache.
+ *  2. Each call pays rent: it looks at two of the oldest arrivals and frees
+ *     the slots of those that were cancelled.  Before the bucket takes memory
+ *     for slots it looks at a whole block of arrivals, and takes none if one
+ *     was cancelled.  So the cancelled are never many more than the live, and
+ *     are found while their lines are still in this CPU's cache.
  *  3. Constant time under the lock in bucket_schedule.
- *  4. Arrivals that pile up ask the timer thread to fetch them, each
- *     BUCKET_BURST blocks, so that it sorts a burst while it comes in.
+ *  4. Arrivals that fill BUCKET_BURST blocks ask the timer thread to fetch
+ *     them, so that it sorts a burst while it comes in.
  *  5. Before bucket_open and after bucket_shut nothing gets in.
  *
  * Any thread: schedule.  Who starts and stops the instance: open, shut.  The
@@ -22,13 +22,11 @@
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H
 
-#include "bag.h"
 #include "base.h"
 #include "lock.h"
+#include "queue.h"
 #include "slot.h"
 #include "wakeup.h"
-
-#define BUCKET_RENT 2
 
 /*
  * In blocks: about 8,000 timers.  Fewer would send timers through the timer
@@ -43,7 +41,7 @@ struct bucket {
 	bool open;
 	bool listed;     /* announced to wakeup since the last collection */
 	int64_t nearest; /* no arrival is due earlier */
-	struct bag arrivals;
+	struct queue arrivals;
 	struct slots slots;
 	/* The timer thread's own: freed slots on their way back. */
 	struct slot_list returns __attribute__((aligned(TT_FAR_APART)));

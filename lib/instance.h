@@ -27,10 +27,10 @@ enum life {
 
 struct timerthread {
 	/*
-	 * NULL before start, constant from then on.  Written under the mutex,
+	 * 0 before start, an address from then on.  Written under the mutex,
 	 * read by any thread.
 	 */
-	atomptr intake;
+	atomword intake;
 	/* Has locks of its own. */
 	struct wakeup wakeup;
 	/* The timer thread's own. */
@@ -45,6 +45,14 @@ struct timerthread {
 	char name[THREAD_NAME_SIZE];
 	uint32_t buckets;
 };
+
+/*
+ * NULL before start.  Acquire: pairs with the store in start_parts.
+ */
+static inline struct intake *instance_intake(const struct timerthread *tt)
+{
+	return (struct intake *)atomword_load_acquire(&tt->intake);
+}
 
 /* Frees what timerthread_create and timerthread_start made; no thread runs. */
 void instance_free(struct timerthread *tt);

@@ -46,7 +46,7 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 
 void instance_free(struct timerthread *tt)
 {
-	struct intake *in = atomptr_load_acquire(&tt->intake);
+	struct intake *in = instance_intake(tt);
 	int saved_errno = errno;
 
 	if (in) {
@@ -71,8 +71,8 @@ static int start_parts(struct timerthread *tt, const pthread_attr_t *attr)
 		r = driver_thread_start(tt, attr);
 		if (r == 0) {
 			intake_open(in);
-			/* Release: pairs with the load in timerthread.c. */
-			atomptr_store_release(&tt->intake, in);
+			/* Release: pairs with the load in instance_intake. */
+			atomword_store_release(&tt->intake, (uintptr_t)in);
 			return 0;
 		}
 	}

@@ -20,9 +20,9 @@
 #define TT_PENDING_H
 
 #include "backlog.h"
-#include "bag.h"
 #include "heap.h"
 #include "intake.h"
+#include "queue.h"
 
 struct pending {
 	struct intake *intake;

@@ -10,12 +10,14 @@
 
 static size_t chunk_slots(int chunk)
 {
-	return (size_t)SLOT_FIRST_CHUNK << chunk;
+	return (size_t)SLOT_FIRST_NUMBER << chunk;
 }
 
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 {
 	memset(t, 0, sizeof(*t));
+	t->fresh = SLOT_FIRST_NUMBER;
+	t->end = SLOT_FIRST_NUMBER;
 	t->bucket = bucket;
 	t->shift = shift;
 }
@@ -30,11 +32,9 @@ int slots_next_chunk(const struct slots *t)
 {
 	int chunk = 0;
 
-	if (t->capacity == slots_limit(t))
-		return -1;
-	while (t->memory[chunk])
+	while (chunk < slots_max_chunks(t) && t->memory[chunk])
 		chunk++;
-	return chunk;
+	return chunk < slots_max_chunks(t) ? chunk : -1;
 }
 
 /*
@@ -55,9 +55,10 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 		return false;
 	p = (p + TT_CACHE_LINE - 1) & ~(uintptr_t)(TT_CACHE_LINE - 1);
 	t->memory[chunk] = memory;
-	t->capacity += (uint32_t)chunk_slots(chunk);
 	/* Release: pairs with the load in slots_at. */
-	atomptr_store_release(&t->chunk[chunk], (void *)p);
+	atomword_store_release(&t->chunk[chunk],
+			       p - t->end * sizeof(struct slot));
+	t->end += (uint32_t)chunk_slots(chunk);
 	return true;
 }
 
@@ -76,15 +77,14 @@ int slot_cancel(struct slot *s, uint64_t id)
 
 void slots_check(const struct slots *t)
 {
-	size_t capacity = 0, free_slots = 0;
+	size_t end = SLOT_FIRST_NUMBER, free_slots = 0;
 
 	for (int i = 0; i < SLOT_CHUNKS; i++) {
-		must(!t->memory[i] == !atomptr_load_acquire(&t->chunk[i]));
+		must(!t->memory[i] == !atomword_load_acquire(&t->chunk[i]));
 		must(i == 0 || !t->memory[i] || t->memory[i - 1]);
-		capacity += t->memory[i] ? chunk_slots(i) : 0;
+		end += t->memory[i] ? chunk_slots(i) : 0;
 	}
-	must(capacity == t->capacity && capacity <= slots_limit(t));
-	must(t->fresh <= t->capacity);
+	must(end == t->end && t->fresh <= t->end);
 	for (const struct slot *s = t->free; s; s = s->next) {
 		uint32_t state = atom32_load(&s->state);
 
@@ -93,6 +93,6 @@ void slots_check(const struct slots *t)
 		must(s->index >> t->shift < t->fresh);
 		must(++free_slots <= t->fresh);
 	}
-	for (uint32_t i = t->fresh; i < t->capacity; i++)
+	for (uint32_t i = t->fresh; i < t->end; i++)
 		must(atom32_load(&slots_at(t, i)->state) == 0);
 }

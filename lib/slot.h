@@ -61,16 +61,21 @@ struct slot {
 	struct slot *next;
 } __attribute__((aligned(TT_CACHE_LINE)));
 
-#define SLOT_FIRST_CHUNK_LOG2 6
-#define SLOT_FIRST_CHUNK      (1u << SLOT_FIRST_CHUNK_LOG2)
-#define SLOT_CHUNKS           (32 - SLOT_FIRST_CHUNK_LOG2)
+/*
+ * Slots are numbered from as many as the first chunk holds, so that the
+ * highest bit of a number says the chunk.
+ */
+#define SLOT_FIRST_LOG2   6
+#define SLOT_FIRST_NUMBER (1u << SLOT_FIRST_LOG2)
+#define SLOT_CHUNKS       (32 - SLOT_FIRST_LOG2)
+#define SLOT_TOP_CHUNK    (SLOT_CHUNKS - 1)
 
 /* The slots of one bucket. */
 struct slots {
 	/* Protected by the bucket's lock. */
 	struct slot *free;
-	uint32_t fresh;    /* numbers from here to the capacity: never used */
-	uint32_t capacity; /* how many slots the chunks hold */
+	uint32_t fresh; /* numbers from here to end were never used */
+	uint32_t end;   /* behind the highest number */
 	/* Constant. */
 	uint32_t bucket;
 	uint32_t shift; /* bits of an index that say the bucket */
@@ -78,7 +83,7 @@ struct slots {
 	 * Written under the bucket's lock, read by any thread.  Far from the
 	 * above: who cancels on another CPU shall not fetch the lock's line.
 	 */
-	atomptr chunk[SLOT_CHUNKS] __attribute__((aligned(TT_FAR_APART)));
+	atomword chunk[SLOT_CHUNKS] __attribute__((aligned(TT_FAR_APART)));
 	void *memory[SLOT_CHUNKS]; /* what to free; as chunk, not aligned */
 };
 
@@ -92,10 +97,10 @@ struct slot_list {
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
 void slots_destroy(struct slots *t);
 
-/* How many slots a table may have at most. */
-static inline uint32_t slots_limit(const struct slots *t)
+/* The chunks that a table may have: as many as its numbers have bits for. */
+static inline int slots_max_chunks(const struct slots *t)
 {
-	return (uint32_t)((UINT64_C(1) << (32 - t->shift)) - SLOT_FIRST_CHUNK);
+	return t->shift ? SLOT_CHUNKS - (int)t->shift : SLOT_CHUNKS - 1;
 }
 
 /*
@@ -124,27 +129,37 @@ static inline uint32_t slot_index(uint64_t id)
 }
 
 /*
+ * Where the slot with this number is, given the word for its chunk: that
+ * holds the address that number 0 would have if the chunk went down to it.
+ */
+static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
+{
+	return (struct slot *)(chunk + (uintptr_t)number * sizeof(struct slot));
+}
+
+/*
  * The slot with this number, or NULL where the table has none.  Any thread.
  * Acquire: pairs with the store in slots_add_chunk.
  */
 static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 {
-	uint32_t n = number + SLOT_FIRST_CHUNK;
-	unsigned top, chunk;
-	struct slot *slots;
+	unsigned i;
+	uintptr_t chunk;
 
-	if (unlikely(n < SLOT_FIRST_CHUNK))
+	if (unlikely(number < SLOT_FIRST_NUMBER))
 		return NULL;
-	top = 31 - (unsigned)__builtin_clz(n);
-	chunk = top - SLOT_FIRST_CHUNK_LOG2;
-	slots = atomptr_load_acquire(&t->chunk[chunk]);
-	return likely(slots != NULL) ? &slots[n - (1u << top)] : NULL;
+	i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+	chunk = atomword_load_acquire(&t->chunk[i]);
+	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
 }
 
 /* The slot that an entry refers to; id must be one that slot_arm gave. */
 static inline struct slot *slots_of(const struct slots *t, uint64_t id)
 {
-	return slots_at(t, slot_index(id) >> t->shift);
+	uint32_t number = slot_index(id) >> t->shift;
+	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+
+	return slot_address(atomword_load_acquire(&t->chunk[i]), number);
 }
 
 /* A free slot, or NULL where there is none.  Under the lock. */
@@ -156,7 +171,7 @@ static inline struct slot *slots_take(struct slots *t)
 		t->free = s->next;
 		return s;
 	}
-	if (t->fresh == t->capacity)
+	if (t->fresh == t->end)
 		return NULL;
 	s = slots_at(t, t->fresh);
 	s->index = t->fresh++ << t->shift | t->bucket;
@@ -166,7 +181,7 @@ static inline struct slot *slots_take(struct slots *t)
 /* Is there one to take?  Under the lock. */
 static inline bool slots_any(const struct slots *t)
 {
-	return likely(t->free != NULL) || t->fresh != t->capacity;
+	return likely(t->free != NULL) || t->fresh != t->end;
 }
 
 /*

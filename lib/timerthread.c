@@ -10,12 +10,6 @@
 
 #include <errno.h>
 
-/* Acquire: pairs with the store in start_parts. */
-static inline struct intake *intake_of(const struct timerthread *tt)
-{
-	return atomptr_load_acquire(&tt->intake);
-}
-
 /*
  * Why an instance had no intake: never started, or stopped before it was.  0:
  * it was just being started, and has one now.
@@ -25,7 +19,7 @@ static TT_NOINLINE int why_no_intake(struct timerthread *tt)
 	int r = 0;
 
 	pthread_mutex_lock(&tt->mutex);
-	if (!intake_of(tt))
+	if (!instance_intake(tt))
 		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
@@ -40,12 +34,12 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 
 	if (unlikely(!tt || !fn))
 		return -EINVAL;
-	in = intake_of(tt);
+	in = instance_intake(tt);
 	if (unlikely(!in)) {
 		r = why_no_intake(tt);
 		if (r < 0)
 			return r;
-		in = intake_of(tt);
+		in = instance_intake(tt);
 	}
 	return bucket_schedule(intake_pick(in), &tt->wakeup, deadline, fn, arg,
 			       ret_id);
@@ -67,7 +61,7 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 
 	if (unlikely(!tt))
 		return -EINVAL;
-	in = intake_of(tt);
+	in = instance_intake(tt);
 	s = likely(in != NULL) ? intake_slot(in, id) : NULL;
 	return likely(s != NULL) ? slot_cancel(s, id) : -ENOENT;
 }

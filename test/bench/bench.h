@@ -15,6 +15,9 @@
 #define BENCH_MS INT64_C(1000000)
 #define BENCH_S  INT64_C(1000000000)
 
+/* For what is only reported. */
+#define BENCH_NO_TARGET (-1.0)
+
 struct bench_options {
 	int rounds;
 	bool quick;

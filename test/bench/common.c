@@ -56,6 +56,10 @@ void print_series(const char *name, const struct series *s, const char *unit)
 
 static void print_verdict(double value, double at_most)
 {
+	if (at_most == BENCH_NO_TARGET) {
+		printf("\n");
+		return;
+	}
 	printf("  [at most %g: %s]\n", at_most,
 	       value <= at_most ? "met" : "MISSED");
 }

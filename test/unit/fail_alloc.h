@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#if defined(__SANITIZE_THREAD__)
-/* The sanitizer allocates before it can run what it compiled here. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+/* The sanitizers allocate for themselves, and cannot do without. */
 #define FAIL_ALLOC_UNAVAILABLE
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \

@@ -136,13 +136,17 @@ START_TEST(a_burst_asks_to_be_fetched)
 
 	begin();
 	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < burst - 1; i++)
+		size_t n = 0;
+
+		do {
 			schedule(1000);
-		ck_assert_int_eq(wakeup_arrivals(&wakeup), 1000);
-		schedule(1000);
+			n++;
+		} while (wakeup_arrivals(&wakeup) == 1000);
 		ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+		ck_assert_uint_ge(n, burst - 2 * BLOCK_ENTRIES);
+		ck_assert_uint_le(n, burst);
 		fetch_set();
-		ck_assert_uint_eq(collect(), burst);
+		ck_assert_uint_eq(collect(), n);
 	}
 	end();
 }
@@ -167,11 +171,12 @@ START_TEST(rent_bounds_garbage)
 			if (i >= window)
 				ck_assert_int_eq(cancel(*id), 0);
 			*id = schedule(1000 + (int64_t)i);
-			ck_assert_uint_le(bag_size(&bucket->arrivals),
+			ck_assert_uint_le(queue_size(&bucket->arrivals),
 					  2 * window + 8);
 		}
 		bucket_check(bucket);
-		ck_assert_uint_le(bucket->slots.fresh, 2 * window + 8);
+		ck_assert_uint_le(bucket->slots.fresh - SLOT_FIRST_NUMBER,
+				  2 * window + 8);
 		ck_assert_uint_eq(collect(), window);
 		end();
 	}
@@ -183,20 +188,20 @@ START_TEST(rent_drains_a_mass_cancel)
 {
 	enum { N = 100000 };
 	static uint64_t ids[N];
-	uint32_t capacity;
+	uint32_t end_before;
 
 	begin();
 	for (int i = 0; i < N; i++)
 		ids[i] = schedule(i);
-	capacity = bucket->slots.capacity;
+	end_before = bucket->slots.end;
 	for (int i = 0; i < N; i++)
 		ck_assert_int_eq(cancel(ids[i]), 0);
 	for (int i = 0; i < N; i++) {
 		ids[i] = schedule(i);
 		ck_assert_int_eq(cancel(ids[i]), 0);
 	}
-	ck_assert_uint_le(bag_size(&bucket->arrivals), 4);
-	ck_assert_uint_eq(bucket->slots.capacity, capacity);
+	ck_assert_uint_le(queue_size(&bucket->arrivals), 4);
+	ck_assert_uint_eq(bucket->slots.end, end_before);
 	bucket_check(bucket);
 	end();
 }
@@ -249,7 +254,7 @@ START_TEST(many_buckets_make_distinct_ids)
 		ck_assert_int_eq(cancel(ids[i]), 0);
 		ck_assert_int_eq(cancel(ids[i]), -ENOENT);
 		s = intake_slot(intake, ids[i]);
-		ck_assert_ptr_eq(s, slots_at(&intake->bucket[i].slots, 0));
+		ck_assert_ptr_eq(s, slots_of(&intake->bucket[i].slots, ids[i]));
 	}
 	end();
 

@@ -259,6 +259,13 @@ START_TEST(schedule_while_starting)
 }
 END_TEST
 
+/* Keeps the timer thread in this callback. */
+static void hold(void *arg)
+{
+	sem_post(arg);
+	wait_for(&go);
+}
+
 static int stopped, schedule_in_stop;
 
 static void stop_self(void *arg)
@@ -355,8 +362,11 @@ START_TEST(stop_waits_for_the_callback_alone)
 	timerthread_id behind;
 
 	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
+	wait_for(&ran);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, stop_self, &ran, NULL), 0);
 	ck_assert_int_eq(timerthread_schedule(tt, 1, never, NULL, &behind), 0);
+	sem_post(&go);
 	wait_for(&ran);
 	sem_post(&go);
 	ck_assert_int_eq(timerthread_stop(tt), 0);

@@ -10,6 +10,7 @@
 static struct lock lock;
 static long counter;
 static bool entered;
+static atom32 held;
 
 START_TEST(excludes)
 {
@@ -100,8 +101,9 @@ END_TEST
  */
 static void *hold_on_cpu(void *arg)
 {
+	(void)arg;
 	lock_acquire(&lock);
-	atom32_store_release((atom32 *)arg, 1);
+	atom32_store_release(&held, 1);
 	for (int i = 0; i < 1000; i++)
 		sched_yield();
 	lock_release(&lock);
@@ -113,7 +115,6 @@ START_TEST(realtime_thread_lets_the_holder_run)
 	struct sched_param param = {.sched_priority = 1};
 	pthread_attr_t attr;
 	pthread_t holder;
-	atom32 held = 0;
 	cpu_set_t cpu;
 
 	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) != 0)

@@ -35,14 +35,16 @@ START_TEST(looks_up_any_number)
 		ck_assert_ptr_null(slots_at(&t, UINT32_C(1) << i));
 		ck_assert_ptr_null(slots_at(&t, UINT32_MAX - i));
 	}
-	for (uint32_t i = 0; i < 1000; i++) {
+	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++)
+		ck_assert_ptr_null(slots_at(&t, i));
+	for (uint32_t i = SLOT_FIRST_NUMBER; i < 1000; i++) {
 		struct slot *s = take(&t);
 
 		ck_assert_uint_eq((uintptr_t)s % TT_CACHE_LINE, 0);
 		ck_assert_ptr_eq(slots_at(&t, i), s);
 	}
-	ck_assert_ptr_null(slots_at(&t, t.capacity));
-	ck_assert_ptr_nonnull(slots_at(&t, t.capacity - 1));
+	ck_assert_ptr_null(slots_at(&t, t.end));
+	ck_assert_ptr_nonnull(slots_at(&t, t.end - 1));
 	slots_check(&t);
 	slots_destroy(&t);
 }
@@ -92,7 +94,7 @@ START_TEST(made_up_words)
 	slots_init(&t, 0, 0);
 	grow(&t);
 	for (uint64_t word = 0; word < 64; word++) {
-		for (uint32_t i = 0; i < t.capacity; i++) {
+		for (uint32_t i = SLOT_FIRST_NUMBER; i < t.end; i++) {
 			int r = slot_cancel(slots_at(&t, i), word << 32 | i);
 
 			ck_assert_int_eq(r, -ENOENT);
@@ -154,19 +156,24 @@ START_TEST(limit)
 {
 	struct slots t;
 
-	slots_init(&t, 0, 10);
-	ck_assert_uint_gt(slots_limit(&t), 4000000);
-	while (t.capacity < slots_limit(&t))
+	slots_init(&t, 1023, 10);
+	while (slots_next_chunk(&t) >= 0)
 		grow(&t);
-	ck_assert_int_eq(slots_next_chunk(&t), -1);
-	ck_assert_uint_eq(t.capacity, slots_limit(&t));
-	ck_assert_ptr_nonnull(slots_at(&t, t.capacity - 1));
-	ck_assert_ptr_null(slots_at(&t, t.capacity));
+	ck_assert_uint_gt(t.end - SLOT_FIRST_NUMBER, 4000000);
+	ck_assert_uint_eq(t.end, UINT32_C(1) << 22);
+	ck_assert_ptr_nonnull(slots_at(&t, t.end - 1));
+	ck_assert_ptr_null(slots_at(&t, t.end));
+	t.fresh = t.end - 1;
+	ck_assert_uint_eq(slots_take(&t)->index, UINT32_MAX);
+	ck_assert(!slots_any(&t));
 	slots_destroy(&t);
 
-	slots_init(&t, 0, 0);
-	ck_assert_uint_gt(slots_limit(&t), UINT32_C(4000000000));
-	slots_destroy(&t);
+	for (uint32_t shift = 0; shift <= 10; shift++) {
+		slots_init(&t, 0, shift);
+		ck_assert_int_ge(slots_max_chunks(&t), 16);
+		ck_assert_int_lt(slots_max_chunks(&t), SLOT_CHUNKS);
+		slots_destroy(&t);
+	}
 }
 END_TEST
 
@@ -211,7 +218,7 @@ START_TEST(random_lives)
 	slots_give(&t, &back);
 	ck_assert_uint_eq(back.n, 0);
 	slots_check(&t);
-	ck_assert_uint_le(t.capacity, 4 * MAX);
+	ck_assert_uint_le(t.end, 4 * MAX);
 	slots_destroy(&t);
 }
 END_TEST

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "must.h"
+#include "queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
+
+struct block *block_alloc(void)
+{
+	return malloc(sizeof(struct block));
+}
+
+void block_free_all(struct block *b)
+{
+	while (b) {
+		struct block *next = b->next;
+
+		free(b);
+		b = next;
+	}
+}
+
+void queue_init(struct queue *q)
+{
+	*q = (struct queue){0};
+}
+
+void queue_destroy(struct queue *q)
+{
+	block_free_all(q->first);
+	block_free_all(q->spare);
+}
+
+void queue_add_spare(struct queue *q, struct block *b)
+{
+	b->next = q->spare;
+	q->spare = b;
+}
+
+static void set_first(struct queue *q, struct block *b)
+{
+	q->first = b;
+	q->front = b->entry;
+	q->front_limit = b->entry + BLOCK_ENTRIES;
+}
+
+bool queue_extend(struct queue *q)
+{
+	struct block *b = q->spare;
+
+	if (!b)
+		return false;
+	q->spare = b->next;
+	b->next = NULL;
+	if (q->last)
+		q->last->next = b;
+	else
+		set_first(q, b);
+	q->last = b;
+	q->blocks++;
+	q->back = b->entry;
+	q->back_limit = b->entry + BLOCK_ENTRIES;
+	return true;
+}
+
+TT_NOINLINE void queue_next_block(struct queue *q)
+{
+	struct block *b = q->first;
+
+	set_first(q, b->next);
+	q->blocks--;
+	queue_add_spare(q, b);
+}
+
+struct block *queue_take(struct queue *q)
+{
+	struct block *taken = q->first;
+	size_t gone;
+
+	if (q->front == q->back)
+		return NULL;
+	for (struct block *b = taken; b != q->last; b = b->next)
+		b->n = BLOCK_ENTRIES;
+	q->last->n = (size_t)(q->back - q->last->entry);
+	gone = (size_t)(q->front - taken->entry);
+	taken->n -= gone;
+	if (gone > 0)
+		memmove(taken->entry, q->front,
+			taken->n * sizeof(struct entry));
+	*q = (struct queue){.spare = q->spare};
+	return taken;
+}
+
+struct block *queue_take_spares(struct queue *q)
+{
+	struct block *spares = q->spare;
+
+	q->spare = NULL;
+	return spares;
+}
+
+size_t queue_size(const struct queue *q)
+{
+	if (!q->first)
+		return 0;
+	return (q->blocks - 1) * BLOCK_ENTRIES +
+	       (size_t)(q->back - q->last->entry) -
+	       (size_t)(q->front - q->first->entry);
+}
+
+void queue_check(const struct queue *q)
+{
+	size_t blocks = 0;
+
+	if (!q->first) {
+		must(!q->last && !q->blocks);
+		must(!q->front && !q->front_limit);
+		must(!q->back && !q->back_limit);
+		return;
+	}
+	for (const struct block *b = q->first; b; b = b->next) {
+		must(b->next || b == q->last);
+		blocks++;
+	}
+	must(blocks == q->blocks);
+	must(q->front_limit == q->first->entry + BLOCK_ENTRIES);
+	must(q->front >= q->first->entry && q->front < q->front_limit);
+	must(q->back_limit == q->last->entry + BLOCK_ENTRIES);
+	must(q->back >= q->last->entry && q->back <= q->back_limit);
+	must(q->first != q->last || q->front <= q->back);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A queue of entries, in blocks of one page.
+ *
+ * Guarantees:
+ *  1. Adding and taking out cost the same whatever the size: no array is
+ *     ever copied to grow it.
+ *  2. The entries are contiguous: all blocks but the first and the last are
+ *     full.
+ *  3. Nothing here allocates.  Who adds brings a block first if there is no
+ *     room; a block that falls empty stays with the queue as a spare.
+ *
+ * Not thread-safe: protected by whatever protects its owner.
+ */
+#ifndef TT_QUEUE_H
+#define TT_QUEUE_H
+
+#include "base.h"
+#include "entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BLOCK_BYTES   4096
+#define BLOCK_ENTRIES ((BLOCK_BYTES - 32) / sizeof(struct entry))
+
+struct block {
+	struct block *next;
+	struct block *child; /* in a backlog */
+	size_t n;            /* entries in it; set when it leaves the queue */
+	int64_t nearest;     /* in a backlog: no entry is due earlier */
+	struct entry entry[BLOCK_ENTRIES];
+};
+
+struct queue {
+	struct entry *front;       /* the first entry, or back */
+	struct entry *back;        /* behind the last entry */
+	struct entry *front_limit; /* behind the first block's room */
+	struct entry *back_limit;  /* behind the last block's room */
+	struct block *first;
+	struct block *last;
+	struct block *spare; /* through next */
+	size_t blocks;       /* from first to last */
+};
+
+struct block *block_alloc(void);
+
+/* Frees a chain of blocks. */
+void block_free_all(struct block *b);
+
+void queue_init(struct queue *q);
+void queue_destroy(struct queue *q);
+
+/* Adds an empty block, which the queue owns from now on. */
+void queue_add_spare(struct queue *q, struct block *b);
+
+/* Starts the next block, on a spare.  False: there is none. */
+bool queue_extend(struct queue *q);
+
+/*
+ * Takes all entries out and returns them as a chain of blocks through next,
+ * each with its n; NULL if there were none.
+ */
+struct block *queue_take(struct queue *q);
+
+/* Takes the spares out and returns them as a chain, NULL if there are none. */
+struct block *queue_take_spares(struct queue *q);
+
+size_t queue_size(const struct queue *q);
+
+/* Aborts if the queue is not sound; for tests. */
+void queue_check(const struct queue *q);
+
+/* The slow path of queue_pop. */
+void queue_next_block(struct queue *q);
+
+/* Is there room for n more, without another block? */
+static inline bool queue_has_room(const struct queue *q, size_t n)
+{
+	return (size_t)(q->back_limit - q->back) >= n;
+}
+
+/* Adds e at the back.  Needs room. */
+static inline void queue_push(struct queue *q, struct entry e)
+{
+	*q->back++ = e;
+}
+
+/* The entry at the front, or NULL. */
+static inline const struct entry *queue_front(const struct queue *q)
+{
+	return q->front != q->back ? q->front : NULL;
+}
+
+/*
+ * The entry that is ahead behind the front, if it and the n - 1 behind it are
+ * in the front's block.
+ */
+static inline const struct entry *queue_ahead(const struct queue *q,
+					      size_t ahead, size_t n)
+{
+	const struct entry *end =
+		q->first == q->last ? q->back : q->front_limit;
+
+	return (size_t)(end - q->front) >= ahead + n ? q->front + ahead : NULL;
+}
+
+/* Drops the entry at the front; there must be one. */
+static inline void queue_pop(struct queue *q)
+{
+	q->front++;
+	if (q->front == q->back)
+		q->front = q->back = q->last->entry;
+	else if (unlikely(q->front == q->front_limit))
+		queue_next_block(q);
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+#include "queue.h"
+
+static void add(struct queue *q, uint64_t id)
+{
+	if (!queue_has_room(q, 1)) {
+		if (!q->spare)
+			queue_add_spare(q, block_alloc());
+		ck_assert(queue_extend(q));
+		queue_check(q);
+	}
+	queue_push(q, (struct entry){(int64_t)id, id});
+}
+
+static size_t count_blocks(const struct block *b)
+{
+	size_t n = 0;
+
+	for (; b; b = b->next)
+		n++;
+	return n;
+}
+
+START_TEST(empty)
+{
+	struct queue q;
+
+	queue_init(&q);
+	queue_check(&q);
+	ck_assert(!queue_has_room(&q, 1));
+	ck_assert(!queue_extend(&q));
+	ck_assert_ptr_null(queue_front(&q));
+	ck_assert_ptr_null(queue_ahead(&q, 0, 1));
+	ck_assert_ptr_null(queue_take(&q));
+	ck_assert_uint_eq(queue_size(&q), 0);
+	queue_destroy(&q);
+}
+END_TEST
+
+START_TEST(first_in_first_out)
+{
+	enum { N = 3 * BLOCK_ENTRIES + 7 };
+	struct block *spares;
+	struct queue q;
+
+	queue_init(&q);
+	for (uint64_t i = 0; i < N; i++)
+		add(&q, i);
+	queue_check(&q);
+	for (uint64_t i = 0; i < N; i++) {
+		ck_assert_uint_eq(queue_size(&q), N - i);
+		ck_assert_uint_eq(queue_front(&q)->id, i);
+		queue_pop(&q);
+		queue_check(&q);
+	}
+	ck_assert_ptr_null(queue_front(&q));
+	spares = queue_take_spares(&q);
+	ck_assert_uint_eq(count_blocks(spares), 3);
+	block_free_all(spares);
+	queue_destroy(&q);
+}
+END_TEST
+
+/* A queue that runs empty time and again stays in one place. */
+START_TEST(one_at_a_time_needs_one_block)
+{
+	struct queue q;
+
+	queue_init(&q);
+	for (uint64_t i = 0; i < 3 * BLOCK_ENTRIES; i++) {
+		add(&q, i);
+		queue_pop(&q);
+		queue_check(&q);
+		ck_assert_ptr_eq(q.front, q.first->entry);
+	}
+	ck_assert_ptr_null(q.spare);
+	ck_assert_uint_eq(q.blocks, 1);
+	queue_destroy(&q);
+}
+END_TEST
+
+START_TEST(looks_ahead_in_the_block)
+{
+	enum { N = BLOCK_ENTRIES + 5 };
+	struct queue q;
+
+	queue_init(&q);
+	for (uint64_t i = 0; i < N; i++)
+		add(&q, i);
+	ck_assert_uint_eq(queue_ahead(&q, 8, 2)->id, 8);
+	ck_assert_ptr_nonnull(queue_ahead(&q, BLOCK_ENTRIES - 2, 2));
+	ck_assert_ptr_null(queue_ahead(&q, BLOCK_ENTRIES - 1, 2));
+	for (uint64_t i = 0; i < BLOCK_ENTRIES; i++)
+		queue_pop(&q);
+	ck_assert_uint_eq(queue_ahead(&q, 3, 2)->id, BLOCK_ENTRIES + 3);
+	ck_assert_ptr_null(queue_ahead(&q, 4, 2));
+	queue_destroy(&q);
+}
+END_TEST
+
+START_TEST(take_hands_out_all)
+{
+	enum { N = 2 * BLOCK_ENTRIES + 5, GONE = 9 };
+	uint64_t expected = GONE;
+	struct block *taken;
+	struct queue q;
+
+	queue_init(&q);
+	for (uint64_t i = 0; i < N; i++)
+		add(&q, i);
+	for (int i = 0; i < GONE; i++)
+		queue_pop(&q);
+	taken = queue_take(&q);
+	queue_check(&q);
+	ck_assert_uint_eq(queue_size(&q), 0);
+	for (struct block *b = taken; b; b = b->next) {
+		for (size_t i = 0; i < b->n; i++)
+			ck_assert_uint_eq(b->entry[i].id, expected++);
+	}
+	ck_assert_uint_eq(expected, N);
+	block_free_all(taken);
+	add(&q, 1);
+	queue_check(&q);
+	ck_assert_uint_eq(queue_front(&q)->id, 1);
+	queue_destroy(&q);
+}
+END_TEST
+
+/* Add, pop and take at random; ids come out in the order they went in. */
+START_TEST(random_steps)
+{
+	enum { STEPS = 30000 };
+	uint64_t rng = test_seed(), in = 0, out = 0;
+	struct queue q;
+
+	queue_init(&q);
+	for (int step = 0; step < STEPS; step++) {
+		uint64_t adds = step / 3000 % 2 ? 30 : 65;
+
+		if (random_below(&rng, 100) < adds) {
+			add(&q, in++);
+		} else if (step % 9973 == 0) {
+			struct block *taken = queue_take(&q);
+
+			for (struct block *b = taken; b; b = b->next) {
+				for (size_t i = 0; i < b->n; i++)
+					ck_assert_uint_eq(b->entry[i].id,
+							  out++);
+			}
+			ck_assert_uint_eq(in, out);
+			block_free_all(taken);
+		} else if (queue_front(&q)) {
+			ck_assert_uint_eq(queue_front(&q)->id, out++);
+			queue_pop(&q);
+		} else {
+			ck_assert_uint_eq(in, out);
+		}
+		queue_check(&q);
+		ck_assert_uint_eq(queue_size(&q), in - out);
+	}
+	queue_destroy(&q);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		empty,
+		first_in_first_out,
+		one_at_a_time_needs_one_block,
+		looks_ahead_in_the_block,
+		take_hands_out_all,
+		random_steps,
+	};
+
+	return RUN_TESTS("queue", tests);
+}
