@@ -126,7 +126,7 @@ static TT_NOINLINE int grow(struct bucket *b)
 	int saved_errno = errno;
 
 	lock_acquire(&b->lock);
-	need_block = !queue_has_room(&b->arrivals, 1) && !b->arrivals.spare;
+	need_block = !queue_has_room(&b->arrivals, 1) && !b->arrivals.spares;
 	need_chunk = !slots_any(&b->slots);
 	chunk = need_chunk ? slots_next_chunk(&b->slots) : 0;
 	lock_release(&b->lock);
@@ -141,8 +141,8 @@ static TT_NOINLINE int grow(struct bucket *b)
 	lock_acquire(&b->lock);
 	if (memory && slots_add_chunk(&b->slots, chunk, memory))
 		memory = NULL;
-	if (block && !queue_has_room(&b->arrivals, 1) && !b->arrivals.spare) {
-		queue_add_spare(&b->arrivals, block);
+	if (block && !queue_has_room(&b->arrivals, 1) && !b->arrivals.spares) {
+		block_push(&b->arrivals.spares, block);
 		block = NULL;
 	}
 	lock_release(&b->lock);
@@ -206,34 +206,23 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, int64_t deadline,
 
 struct block *bucket_collect(struct bucket *b, struct block **spares)
 {
-	struct block *taken, *surplus;
+	struct block *taken, *surplus, *one = NULL;
 
 	lock_acquire(&b->lock);
 	b->listed = false;
 	b->nearest = INT64_MAX;
 	taken = queue_take(&b->arrivals);
-	surplus = queue_take_spares(&b->arrivals);
-	if (taken && !surplus && *spares) {
-		surplus = *spares;
-		*spares = surplus->next;
-		surplus->next = NULL;
-	}
-	if (taken && surplus) {
-		struct block *one = surplus;
-
-		surplus = one->next;
-		queue_add_spare(&b->arrivals, one);
-	}
+	surplus = b->arrivals.spares;
+	b->arrivals.spares = NULL;
+	if (taken)
+		one = surplus ? block_pop(&surplus) : block_pop(spares);
+	if (one)
+		block_push(&b->arrivals.spares, one);
 	slots_give(&b->slots, &b->returns);
 	lock_release(&b->lock);
 
-	while (surplus) {
-		struct block *next = surplus->next;
-
-		surplus->next = *spares;
-		*spares = surplus;
-		surplus = next;
-	}
+	while ((one = block_pop(&surplus)) != NULL)
+		block_push(spares, one);
 	return taken;
 }
 

@@ -89,8 +89,7 @@ bool pending_sort(struct pending *p)
 		backlog_add(&p->backlog, b);
 		return false;
 	}
-	b->next = p->spares;
-	p->spares = b;
+	block_push(&p->spares, b);
 	while (pending_sweep(p))
 		;
 	return true;
@@ -125,12 +124,10 @@ static bool backlog_is_first(const struct pending *p)
 
 void pending_add(struct pending *p, struct block *blocks)
 {
-	while (blocks) {
-		struct block *next = blocks->next;
+	struct block *b;
 
-		backlog_add(&p->backlog, blocks);
-		blocks = next;
-	}
+	while ((b = block_pop(&blocks)) != NULL)
+		backlog_add(&p->backlog, b);
 }
 
 int64_t pending_next(struct pending *p)

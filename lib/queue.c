@@ -32,13 +32,7 @@ void queue_init(struct queue *q)
 void queue_destroy(struct queue *q)
 {
 	block_free_all(q->first);
-	block_free_all(q->spare);
-}
-
-void queue_add_spare(struct queue *q, struct block *b)
-{
-	b->next = q->spare;
-	q->spare = b;
+	block_free_all(q->spares);
 }
 
 static void set_first(struct queue *q, struct block *b)
@@ -50,11 +44,10 @@ static void set_first(struct queue *q, struct block *b)
 
 bool queue_extend(struct queue *q)
 {
-	struct block *b = q->spare;
+	struct block *b = block_pop(&q->spares);
 
 	if (!b)
 		return false;
-	q->spare = b->next;
 	b->next = NULL;
 	if (q->last)
 		q->last->next = b;
@@ -73,7 +66,7 @@ TT_NOINLINE void queue_next_block(struct queue *q)
 
 	set_first(q, b->next);
 	q->blocks--;
-	queue_add_spare(q, b);
+	block_push(&q->spares, b);
 }
 
 struct block *queue_take(struct queue *q)
@@ -91,16 +84,8 @@ struct block *queue_take(struct queue *q)
 	if (gone > 0)
 		memmove(taken->entry, q->front,
 			taken->n * sizeof(struct entry));
-	*q = (struct queue){.spare = q->spare};
+	*q = (struct queue){.spares = q->spares};
 	return taken;
-}
-
-struct block *queue_take_spares(struct queue *q)
-{
-	struct block *spares = q->spare;
-
-	q->spare = NULL;
-	return spares;
 }
 
 size_t queue_size(const struct queue *q)

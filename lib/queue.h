@@ -39,8 +39,8 @@ struct queue {
 	struct entry *back_limit;  /* behind the last block's room */
 	struct block *first;
 	struct block *last;
-	struct block *spare; /* through next */
-	size_t blocks;       /* from first to last */
+	struct block *spares;
+	size_t blocks; /* from first to last */
 };
 
 struct block *block_alloc(void);
@@ -48,11 +48,25 @@ struct block *block_alloc(void);
 /* Frees a chain of blocks. */
 void block_free_all(struct block *b);
 
+/* Chains of blocks as stacks. */
+static inline void block_push(struct block **chain, struct block *b)
+{
+	b->next = *chain;
+	*chain = b;
+}
+
+/* NULL: the chain is empty. */
+static inline struct block *block_pop(struct block **chain)
+{
+	struct block *b = *chain;
+
+	if (b)
+		*chain = b->next;
+	return b;
+}
+
 void queue_init(struct queue *q);
 void queue_destroy(struct queue *q);
-
-/* Adds an empty block, which the queue owns from now on. */
-void queue_add_spare(struct queue *q, struct block *b);
 
 /* Starts the next block, on a spare.  False: there is none. */
 bool queue_extend(struct queue *q);
@@ -62,9 +76,6 @@ bool queue_extend(struct queue *q);
  * each with its n; NULL if there were none.
  */
 struct block *queue_take(struct queue *q);
-
-/* Takes the spares out and returns them as a chain, NULL if there are none. */
-struct block *queue_take_spares(struct queue *q);
 
 size_t queue_size(const struct queue *q);
 

@@ -5,8 +5,8 @@
 static void add(struct queue *q, uint64_t id)
 {
 	if (!queue_has_room(q, 1)) {
-		if (!q->spare)
-			queue_add_spare(q, block_alloc());
+		if (!q->spares)
+			block_push(&q->spares, block_alloc());
 		ck_assert(queue_extend(q));
 		queue_check(q);
 	}
@@ -41,7 +41,6 @@ END_TEST
 START_TEST(first_in_first_out)
 {
 	enum { N = 3 * BLOCK_ENTRIES + 7 };
-	struct block *spares;
 	struct queue q;
 
 	queue_init(&q);
@@ -55,9 +54,7 @@ START_TEST(first_in_first_out)
 		queue_check(&q);
 	}
 	ck_assert_ptr_null(queue_front(&q));
-	spares = queue_take_spares(&q);
-	ck_assert_uint_eq(count_blocks(spares), 3);
-	block_free_all(spares);
+	ck_assert_uint_eq(count_blocks(q.spares), 3);
 	queue_destroy(&q);
 }
 END_TEST
@@ -74,7 +71,7 @@ START_TEST(one_at_a_time_needs_one_block)
 		queue_check(&q);
 		ck_assert_ptr_eq(q.front, q.first->entry);
 	}
-	ck_assert_ptr_null(q.spare);
+	ck_assert_ptr_null(q.spares);
 	ck_assert_uint_eq(q.blocks, 1);
 	queue_destroy(&q);
 }
