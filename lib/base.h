@@ -18,4 +18,18 @@
 #define TT_FAR_APART  128
 #define TT_CACHE_LINE 64
 
+/*
+ * Begins to fetch a line that will be written.  Compilers do that on x86 only
+ * where they may assume prefetchw, which all 64-bit CPUs accept and the older
+ * ones ignore.
+ */
+static inline void prefetch_to_write(const void *p)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
 #endif
