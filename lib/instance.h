@@ -54,7 +54,10 @@ static inline struct intake *instance_intake(const struct timerthread *tt)
 	return (struct intake *)atomword_load_acquire(&tt->intake);
 }
 
-/* Frees what timerthread_create and timerthread_start made; no thread runs. */
+/* Default options, nothing started. */
+void instance_init(struct timerthread *tt);
+
+/* Frees an instance and what start made for it; no thread of it runs. */
 void instance_free(struct timerthread *tt);
 
 #endif

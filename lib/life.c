@@ -15,18 +15,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-static void instance_init(struct timerthread *tt)
-{
-	memset(tt, 0, sizeof(*tt));
-	wakeup_init(&tt->wakeup);
-	pthread_mutex_init(&tt->mutex, NULL);
-	pthread_cond_init(&tt->stopped, NULL);
-	tt->life = LIFE_NEW;
-	strcpy(tt->name, "timerthread");
-	tt->buckets = intake_default_buckets();
-}
 
 TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 {
@@ -42,21 +30,6 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 	}
 	errno = saved_errno;
 	return tt ? 0 : -ENOMEM;
-}
-
-void instance_free(struct timerthread *tt)
-{
-	struct intake *in = instance_intake(tt);
-	int saved_errno = errno;
-
-	if (in) {
-		engine_destroy(&tt->engine);
-		intake_destroy(in);
-	}
-	pthread_cond_destroy(&tt->stopped);
-	pthread_mutex_destroy(&tt->mutex);
-	free(tt);
-	errno = saved_errno;
 }
 
 /* Makes the parts and the thread.  Nothing remains if it fails. */
@@ -132,7 +105,7 @@ static void request_stop(struct timerthread *tt)
 		tt->life = LIFE_STOPPED;
 	} else if (tt->life == LIFE_RUNNING) {
 		tt->life = LIFE_STOPPING;
-		intake_shut(tt->engine.intake);
+		intake_shut(instance_intake(tt));
 		wakeup_stop(&tt->wakeup);
 	}
 }

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The program under EXAMPLES in timerthread(7) is a program: it compiles
-# without a warning as a user would compile it, and runs.
+# Each program under EXAMPLES in the manual is one: it compiles without a
+# warning as a user would compile it, and runs.  The one in timerthread(7), and
+# in the README, is examples/request-guard.c to the letter.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
 
-page=$srcdir/man/man7/timerthread.7
 work=$builddir/test/man/examples.tmp
 rm -rf "$work"
 mkdir -p "$work"
@@ -15,15 +15,23 @@ trap 'rm -rf "$work"' EXIT
 
 # Each literal block of the section into a file of its own, with the escapes
 # of roff taken back; the backslash itself last.
-sed -n '/^\.SH "*EXAMPLES/,/^\.SH "*[^E]/p' "$page" |
-	sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(dq/"/g' \
-		-e 's/\\(ti/~/g' -e 's/\\(ha/^/g' -e 's/\\&//g' \
-		-e 's/\\(rs/\\e/g' -e 's/\\e/\\/g' |
-	awk -v dir="$work" '
-		/^\.EE/ { out = "" }
-		out != "" { print >out }
-		/^\.EX/ { out = dir "/" ++n ".c" }
-	'
+extract() {
+	sed -n '/^\.SH "*EXAMPLES/,/^\.SH "*[^E]/p' "$1" |
+		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(dq/"/g' \
+			-e 's/\\(ti/~/g' -e 's/\\(ha/^/g' -e 's/\\&//g' \
+			-e 's/\\(rs/\\e/g' -e 's/\\e/\\/g' |
+		awk -v out_of="$work/$(basename "$1")" '
+			/^\.EE/ { out = "" }
+			out != "" { print >out }
+			/^\.EX/ { out = out_of "." ++n ".c" }
+		'
+}
+
+for page in "$srcdir"/man/man3/*.3 "$srcdir"/man/man7/*.7; do
+	extract "$page"
+done
+sed -n '/^\/\* SPDX/,/^To compile/p' "$srcdir/README" |
+	sed -e '$d' | sed -e '$d' >"$work/README.c"
 
 failed=0
 programs=0
@@ -47,8 +55,11 @@ for source in "$work"/*.c; do
 		failed=1
 	}
 done
-if [ "$programs" -eq 0 ]; then
-	echo "FAIL: EXAMPLES of timerthread(7) has no program"
-	failed=1
-fi
+for copy in timerthread.7.1.c README.c; do
+	if ! diff "$srcdir/examples/request-guard.c" "$work/$copy"; then
+		echo "FAIL: $copy is not examples/request-guard.c"
+		failed=1
+	fi
+done
+echo "$programs programs"
 exit "$failed"

@@ -125,8 +125,7 @@ START_TEST(realtime_thread_lets_the_holder_run)
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setaffinity_np(&attr, sizeof(cpu), &cpu);
 	lock_init(&lock);
-	ck_assert_int_eq(
-		pthread_create(&holder, &attr, hold_on_cpu, (void *)&held), 0);
+	ck_assert_int_eq(pthread_create(&holder, &attr, hold_on_cpu, NULL), 0);
 	while (!atom32_load_acquire(&held))
 		usleep(100);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
