@@ -35,7 +35,6 @@ static void collect(struct engine *e)
 	while (bucket_set_take(&listed, &i))
 		pending_add(p,
 			    bucket_collect(&e->intake->bucket[i], &p->spares));
-	pending_trim(p);
 }
 
 /* Runs the earliest timer if it is due.  False: it is not. */
@@ -82,7 +81,7 @@ static bool tidy(struct engine *e, bool *collected)
 		*collected = true;
 		collect(e);
 	}
-	return pending_sweep(&e->pending);
+	return pending_sweep(&e->pending) | pending_trim(&e->pending);
 }
 
 int64_t engine_run(struct engine *e)

@@ -4,8 +4,9 @@
 #include "must.h"
 #include "pending.h"
 
-#define BATCH      64
-#define SPARES_MAX 16
+#define BATCH         64
+#define BLOCK_BATCHES (2 * BLOCK_ENTRIES / BATCH)
+#define SPARES_MAX    16
 
 /* Slots of a block that is sorted are fetched so many entries ahead. */
 #define PREFETCH 8
@@ -55,9 +56,8 @@ static bool has_room(struct pending *p)
 {
 	if (likely(p->heap.n < p->heap.capacity))
 		return true;
-	while (pending_sweep(p))
-		;
-	return p->heap.n < p->heap.capacity || heap_reserve(&p->heap);
+	pending_sweep(p);
+	return heap_reserve(&p->heap);
 }
 
 /* Moves the entries of b to the heap.  False: no room for the rest. */
@@ -90,7 +90,8 @@ bool pending_sort(struct pending *p)
 		return false;
 	}
 	block_push(&p->spares, b);
-	while (pending_sweep(p))
+	pending_trim(p);
+	for (size_t i = 0; i < BLOCK_BATCHES && pending_sweep(p); i++)
 		;
 	return true;
 }
@@ -154,14 +155,16 @@ uint64_t pending_take(struct pending *p)
 	return id;
 }
 
-void pending_trim(struct pending *p)
+bool pending_trim(struct pending *p)
 {
-	struct block **link = &p->spares;
+	struct block **kept = &p->spares, *surplus = NULL;
 
-	for (int i = 0; *link && i < SPARES_MAX; i++)
-		link = &(*link)->next;
-	block_free_all(*link);
-	*link = NULL;
+	for (int i = 0; *kept && i < SPARES_MAX; i++)
+		kept = &(*kept)->next;
+	for (int i = 0; *kept && i < BATCH; i++)
+		block_push(&surplus, block_pop(kept));
+	block_free_all(surplus);
+	return *kept != NULL;
 }
 
 void pending_check(const struct pending *p)

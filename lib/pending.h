@@ -7,10 +7,11 @@
  *  1. pending_next speaks of the earliest of all, and never of a timer that
  *     is cancelled: dead entries that come to the top are dropped, and their
  *     slots freed, before it returns.
- *  2. To sort one block is the longest step.
+ *  2. No step takes longer than to sort a block, look at twice as many
+ *     entries, and double the heap.
  *  3. The dead in the heap stay few: each block that is sorted pays by a look
  *     at a batch of entries there, and another for as long as one in eight
- *     was dead; so does the thread when it tidies, and before the heap grows.
+ *     was dead, up to two looks an entry; so does the thread when it tidies.
  *  4. Running out of memory loses nothing and keeps the order: what the heap
  *     has no room for stays in the backlog, and is searched.
  *
@@ -54,8 +55,8 @@ bool pending_sort(struct pending *p);
  */
 bool pending_sweep(struct pending *p);
 
-/* Frees all spares but a few. */
-void pending_trim(struct pending *p);
+/* Frees spares, a few at a time.  True: there are more than need be kept. */
+bool pending_trim(struct pending *p);
 
 /* Aborts if the structure is not sound; for tests. */
 void pending_check(const struct pending *p);

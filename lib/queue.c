@@ -49,6 +49,7 @@ bool queue_extend(struct queue *q)
 	if (!b)
 		return false;
 	b->next = NULL;
+	b->n = BLOCK_ENTRIES;
 	if (q->last)
 		q->last->next = b;
 	else
@@ -76,8 +77,6 @@ struct block *queue_take(struct queue *q)
 
 	if (q->front == q->back)
 		return NULL;
-	for (struct block *b = taken; b != q->last; b = b->next)
-		b->n = BLOCK_ENTRIES;
 	q->last->n = (size_t)(q->back - q->last->entry);
 	gone = (size_t)(q->front - taken->entry);
 	taken->n -= gone;
@@ -109,6 +108,7 @@ void queue_check(const struct queue *q)
 	}
 	for (const struct block *b = q->first; b; b = b->next) {
 		must(b->next || b == q->last);
+		must(b->n == BLOCK_ENTRIES);
 		blocks++;
 	}
 	must(blocks == q->blocks);

@@ -27,7 +27,7 @@
 struct block {
 	struct block *next;
 	struct block *child; /* in a backlog */
-	size_t n;            /* entries in it; set when it leaves the queue */
+	size_t n;            /* entries in it, once it has left the queue */
 	int64_t nearest;     /* in a backlog: no entry is due earlier */
 	struct entry entry[BLOCK_ENTRIES];
 };
