@@ -26,12 +26,12 @@ static void *client_send(void *arg)
 	while ((r = window_take(w, true))) {
 		do {
 			ret = request_arm(r, ++value, &out.msg[out.n]);
-			if (ret < 0)
-				client_fail(c, -ret);
 			if (ret > 0)
 				out.n++;
-		} while (out.n < BATCH && (r = window_take(w, false)));
-		ret = batch_send(&out, c->fd);
+		} while (ret >= 0 && out.n < BATCH &&
+			 (r = window_take(w, false)));
+		if (ret >= 0)
+			ret = batch_send(&out, c->fd);
 		if (ret < 0)
 			client_fail(c, -ret);
 	}

@@ -4,7 +4,6 @@
 #define RPC_CLIENT_H
 
 #include "rpc-request.h"
-#include <pthread.h>
 
 struct client {
 	int fd;

@@ -34,8 +34,7 @@ static struct setting {
 };
 
 static int threads;
-static int64_t duration;
-static int64_t timeout;
+static int64_t duration, timeout;
 
 struct connection {
 	struct client client;
@@ -76,18 +75,17 @@ static void parse(struct setting *s)
 
 	s->value = strtod(optarg, &end);
 	/* Asked this way round, NaN is out of range. */
-	if (!(end != optarg && *end == '\0' && s->value >= s->low &&
-	      s->value <= s->high)) {
+	if (end == optarg || *end != '\0' ||
+	    !(s->value >= s->low && s->value <= s->high))
 		fprintf(stderr,
 			"rpc-deadlines: --%s: '%s' is no number in %g..%g\n",
 			s->name, optarg, s->low, s->high);
-		bad_usage();
-	}
-	if (s == &settings[THREADS] && s->value != (int)s->value) {
+	else if (s == &settings[THREADS] && s->value != (int)s->value)
 		fprintf(stderr, "rpc-deadlines: --%s: '%s' is not whole\n",
 			s->name, optarg);
-		bad_usage();
-	}
+	else
+		return;
+	bad_usage();
 }
 
 static void parse_options(int argc, char **argv)
@@ -202,9 +200,9 @@ static void progress(int64_t elapsed, bool last)
  * Sleeps through the run, with a line of progress a second, which is one
  * line on a terminal.  It sleeps in short steps to learn how late the kernel
  * wakes a thread that does nothing else: on a busy machine most of what the
- * timers are late by is that.
+ * timers are late by is that.  Returns the seconds that the run has taken.
  */
-static void watch(void)
+static double watch(void)
 {
 	int64_t begin = timerthread_now(timers);
 	int64_t end = begin + duration;
@@ -219,12 +217,13 @@ static void watch(void)
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts,
 				       NULL) == EINTR)
 			continue;
-		late_record(&sleep_late, timerthread_now(timers) - next);
+		late_record(LATE_SLEEP, timerthread_now(timers) - next);
 		if (next >= tick || next == end) {
 			progress(next - begin, next == end);
 			tick += SEC;
 		}
 	}
+	return (double)(timerthread_now(timers) - begin) / SEC;
 }
 
 static bool verdict(const unsigned long *n)
@@ -256,7 +255,6 @@ int main(int argc, char **argv)
 {
 	unsigned long counts[COUNTS];
 	double seconds;
-	int64_t begin;
 	long sleeps;
 	bool good;
 
@@ -264,9 +262,7 @@ int main(int argc, char **argv)
 	/* Ends the program should all else fail to. */
 	alarm((unsigned)((duration + 3 * timeout) / SEC) + 30);
 	start();
-	begin = timerthread_now(timers);
-	watch();
-	seconds = (double)(timerthread_now(timers) - begin) / SEC;
+	seconds = watch();
 	sleeps = timer_sleeps(timers);
 	stop();
 

@@ -46,14 +46,6 @@ int batch_send(struct batch *b, int fd)
 	return 0;
 }
 
-/* Small messages must not wait for the acknowledgement of others. */
-static int set_nodelay(int fd)
-{
-	int on = 1;
-
-	return setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
-
 /* A failure ends the program, so it closes nothing. */
 int tcp_pair(int fd[2])
 {
@@ -62,6 +54,7 @@ int tcp_pair(int fd[2])
 				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct sockaddr *addr = (struct sockaddr *)&in;
 	socklen_t size = sizeof(in);
+	int on = 1;
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (listener < 0 || bind(listener, addr, size) < 0 ||
@@ -71,7 +64,10 @@ int tcp_pair(int fd[2])
 	if (fd[0] < 0 || connect(fd[0], addr, size) < 0)
 		return -errno;
 	fd[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	if (fd[1] < 0 || set_nodelay(fd[0]) < 0 || set_nodelay(fd[1]) < 0)
+	/* Small messages must not wait for the acknowledgement of others. */
+	if (fd[1] < 0 ||
+	    setsockopt(fd[0], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0 ||
+	    setsockopt(fd[1], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
 		return -errno;
 	close(listener);
 	return 0;

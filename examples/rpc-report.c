@@ -7,11 +7,17 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-struct lateness timer_late;
-struct lateness sleep_late;
+enum { LATE_BUCKETS = 50000 }; /* of a microsecond each */
 
-void late_record(struct lateness *late, int64_t ns)
+static struct lateness {
+	unsigned long bucket[LATE_BUCKETS];
+	unsigned long n;
+	int64_t max;
+} lateness[2];
+
+void late_record(enum late what, int64_t ns)
 {
+	struct lateness *late = &lateness[what];
 	int64_t us = ns / USEC;
 
 	late->bucket[us < LATE_BUCKETS ? us : LATE_BUCKETS - 1]++;
@@ -55,12 +61,10 @@ long timer_sleeps(struct timerthread *timers)
 
 	sem_init(&q.answered, 0, 0);
 	ret = timerthread_schedule(timers, 0, answer, &q, NULL);
-	if (ret < 0)
-		return ret;
-	while (sem_wait(&q.answered) < 0)
+	while (ret == 0 && sem_wait(&q.answered) < 0)
 		continue; /* a signal handler ran */
 	sem_destroy(&q.answered);
-	return q.usage.ru_nvcsw;
+	return ret == 0 ? q.usage.ru_nvcsw : ret;
 }
 
 static void row_late(const char *label, const struct lateness *late)
@@ -92,11 +96,12 @@ void report(const unsigned long *counts, double seconds, long sleeps)
 		printf("%-28s %12lu\n", label[i], counts[i]);
 	printf("%-28s %12.0f\n", "requests a second",
 	       (double)counts[REQUESTS] / seconds);
-	printf("%-28s %12.0f\n", "timer wake-ups a second",
-	       (double)sleeps / seconds);
+	if (sleeps >= 0)
+		printf("%-28s %12.0f\n", "timer wake-ups a second",
+		       (double)sleeps / seconds);
 	printf("%-28s %12.1f\n", "peak memory, MiB",
 	       (double)usage.ru_maxrss / 1024);
 	printf("%-28s %12s %12s %12s\n", "late by, in us", "p50", "p99", "max");
-	row_late("  timers", &timer_late);
-	row_late("  the main thread's sleeps", &sleep_late);
+	row_late("  timers", &lateness[LATE_TIMER]);
+	row_late("  the main thread's sleeps", &lateness[LATE_SLEEP]);
 }

@@ -3,7 +3,6 @@
 #ifndef RPC_REPORT_H
 #define RPC_REPORT_H
 
-#include <stdint.h>
 #include <timerthread.h>
 
 enum count {
@@ -20,24 +19,14 @@ enum count {
 	COUNTS
 };
 
-enum { LATE_BUCKETS = 50000 }; /* of a microsecond each */
+/* Records how late something happened; for each, only one thread does. */
+enum late { LATE_TIMER, LATE_SLEEP };
+void late_record(enum late what, int64_t ns);
 
-/* How late something happened, over and over; one thread records it. */
-struct lateness {
-	unsigned long bucket[LATE_BUCKETS];
-	unsigned long n;
-	int64_t max;
-};
-
-extern struct lateness timer_late; /* the timer thread's */
-extern struct lateness sleep_late; /* the main thread's */
-
-void late_record(struct lateness *late, int64_t ns);
-
-/* How often the timer thread has gone to sleep; a negative errno. */
+/* How often the timer thread has gone to sleep, or a negative errno. */
 long timer_sleeps(struct timerthread *timers);
 
-/* The last argument is what timer_sleeps returned. */
+/* sleeps is what timer_sleeps returned. */
 void report(const unsigned long *counts, double seconds, long sleeps);
 
 #endif

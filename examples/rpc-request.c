@@ -31,7 +31,6 @@
  * stale word can always be looked at, and loses.
  */
 #include "rpc-request.h"
-#include <time.h>
 
 /* DONE has both bits set: or-ing it in makes any state DONE. */
 enum { FREE, ARMING, SENT, DONE };
@@ -89,7 +88,7 @@ static void request_expire(void *arg)
 		count(w, stray ? STRAY : EARLY);
 		return;
 	}
-	late_record(&timer_late, late);
+	late_record(LATE_TIMER, late);
 	if (state_of(atomic_fetch_or(&r->word, DONE)) == DONE) {
 		request_put(r, 1); /* the reply was first; the timer's */
 	} else {
@@ -118,11 +117,7 @@ int request_arm(struct request *r, uint64_t value, struct message *m)
 		return ret;
 	}
 	count(w, REQUESTS);
-	*m = (struct message){
-		.record = (uint32_t)(r - w->request),
-		.word = sent,
-		.value = value,
-	};
+	*m = (struct message){(uint32_t)(r - w->request), sent, value};
 	/*
 	 * Published only now, for the reader needs r->timer.  From here on
 	 * the sender must not touch the record.
@@ -155,6 +150,8 @@ void request_reply(struct window *w, const struct message *m)
 		request_put(r, 1); /* the callback drops its own */
 	}
 }
+
+/* The records of a connection, and which of them are free. */
 
 void window_init(struct window *w, struct timerthread *timers, int64_t timeout)
 {

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <timerthread.h>
 
 enum { WINDOW = 64 }; /* requests in flight on a connection */

@@ -37,11 +37,11 @@ static void held_due(void *arg)
 	struct held *held = arg;
 
 	if (write(held->server->due[1], &held->reply, sizeof(held->reply)) < 0)
-		abort();
+		abort(); /* no error of write(2) can happen here */
 	free(held);
 }
 
-/* From 0 to less than 1. */
+/* From 0 up to but not including 1: enough to decide who waits. */
 static double server_random(struct server *s)
 {
 	return rand_r(&s->seed) / (RAND_MAX + 1.0);
@@ -68,18 +68,16 @@ static void server_answer(struct server *s, struct message m)
 	struct held *held = delay == 0 ? NULL : malloc(sizeof(*held));
 
 	m.value = ~m.value;
-	if (!held) {
-		server_reply(s, &m);
-		return;
-	}
-	*held = (struct held){.server = s, .reply = m};
-	if (timerthread_schedule_after(s->timers, delay, held_due, held,
-				       NULL) == 0) {
-		s->nheld++;
-	} else {
-		server_reply(s, &m);
+	if (held) {
+		*held = (struct held){.server = s, .reply = m};
+		if (timerthread_schedule_after(s->timers, delay, held_due, held,
+					       NULL) == 0) {
+			s->nheld++;
+			return;
+		}
 		free(held);
 	}
+	server_reply(s, &m);
 }
 
 static void *server_serve(void *arg)
