@@ -5,6 +5,8 @@
 #ifndef TT_BASE_H
 #define TT_BASE_H
 
+#include "names.h"
+
 #define TT_EXPORT   __attribute__((visibility("default")))
 #define TT_NOINLINE __attribute__((noinline))
 

@@ -5,6 +5,8 @@
 #ifndef TT_CLOCK_H
 #define TT_CLOCK_H
 
+#include "base.h"
+
 #include <stdint.h>
 
 /* The time on CLOCK_MONOTONIC. */

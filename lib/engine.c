@@ -66,7 +66,7 @@ static bool run_one(struct engine *e)
 		return false;
 	if (wakeup_arrivals(e->wakeup) < pending_next(&e->pending))
 		collect(e);
-	return fire(e);
+	return fire(e) || pending_sort(&e->pending);
 }
 
 /* True: there is more to tidy. */
@@ -80,6 +80,7 @@ static bool tidy(struct engine *e, bool *collected)
 		e->tidied = e->now;
 		*collected = true;
 		collect(e);
+		return true;
 	}
 	return pending_sweep(&e->pending) | pending_trim(&e->pending);
 }

@@ -6,6 +6,7 @@
 #define TT_FUTEX_H
 
 #include "atomic.h"
+#include "base.h"
 
 /*
  * Sleeps while *word is expected, until woken or until the absolute time

@@ -15,6 +15,7 @@
 #ifndef TT_HEAP_H
 #define TT_HEAP_H
 
+#include "base.h"
 #include "entry.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #define BLOCK_BATCHES (2 * BLOCK_ENTRIES / BATCH)
 #define SPARES_MAX    16
 
-/* Slots of a block that is sorted are fetched so many entries ahead. */
+/* Slots are fetched so many entries before they are looked at. */
 #define PREFETCH 8
 
 bool pending_init(struct pending *p, struct intake *in)
@@ -36,6 +36,13 @@ static bool reclaim(struct pending *p, struct entry e)
 	return true;
 }
 
+static inline void prefetch(const struct pending *p, const struct entry *entry,
+			    size_t i, size_t n)
+{
+	if (likely(i < n))
+		__builtin_prefetch(intake_slot(p->intake, entry[i].id));
+}
+
 bool pending_sweep(struct pending *p)
 {
 	int dropped = 0;
@@ -43,6 +50,7 @@ bool pending_sweep(struct pending *p)
 	for (int i = 0; i < BATCH && p->heap.n > 0; i++) {
 		if (p->cursor >= p->heap.n)
 			p->cursor = 0;
+		prefetch(p, p->heap.entry, p->cursor + PREFETCH, p->heap.n);
 		if (reclaim(p, p->heap.entry[p->cursor])) {
 			heap_remove(&p->heap, p->cursor);
 			dropped++;
@@ -66,9 +74,7 @@ static bool sort(struct pending *p, struct block *b)
 	for (; b->n > 0; b->n--) {
 		struct entry e = b->entry[b->n - 1];
 
-		if (b->n > PREFETCH)
-			__builtin_prefetch(intake_slot(
-				p->intake, b->entry[b->n - 1 - PREFETCH].id));
+		prefetch(p, b->entry, b->n - 1 - PREFETCH, b->n);
 		if (reclaim(p, e))
 			continue;
 		if (!has_room(p))
@@ -91,8 +97,8 @@ bool pending_sort(struct pending *p)
 	}
 	block_push(&p->spares, b);
 	pending_trim(p);
-	for (size_t i = 0; i < BLOCK_BATCHES && pending_sweep(p); i++)
-		;
+	for (size_t i = 0; i < BLOCK_BATCHES; i++)
+		pending_sweep(p);
 	return true;
 }
 

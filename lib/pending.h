@@ -9,9 +9,11 @@
  *     slots freed, before it returns.
  *  2. No step takes longer than to sort a block, look at twice as many
  *     entries, and double the heap.
- *  3. The dead in the heap stay few: each block that is sorted pays by a look
- *     at a batch of entries there, and another for as long as one in eight
- *     was dead, up to two looks an entry; so does the thread when it tidies.
+ *  3. The dead in the heap stay few: each entry that is sorted pays by two
+ *     looks at others there, going round, and the thread looks at a batch and
+ *     more when it tidies.  (To stop at a batch with few dead in it did not
+ *     do: where timers are cancelled in order, the live are all at the end of
+ *     the array, and the cursor never got past them.)
  *  4. Running out of memory loses nothing and keeps the order: what the heap
  *     has no room for stays in the backlog, and is searched.
  *

@@ -3,7 +3,8 @@
 #
 # The functions of the header, the names in the symbol map and the symbols
 # of the shared library are the same, each under the map's version, and all
-# of them begin with timerthread_.
+# of them begin with timerthread_.  What the static library needs beside them
+# begins with tt_, so that it cannot meet a name of the user's program.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
@@ -56,4 +57,13 @@ echo "map (-) and library (+):"
 diff -u "$dir/map" "$dir/library" || failed=1
 echo "names that do not begin with timerthread_:"
 ! grep -v '^timerthread_' "$dir/header" "$dir/map" "$dir/library" || failed=1
+
+archive=$builddir/.libs/libtimerthread.a
+if [ -e "$archive" ]; then
+	echo "names in the static library with another prefix:"
+	$NM -g --defined-only "$archive" | awk 'NF == 3 { print $3 }' |
+		sort >"$dir/archive"
+	[ -s "$dir/archive" ] || { echo "it has none at all"; failed=1; }
+	! grep -Ev '^(timerthread|tt)_' "$dir/archive" || failed=1
+fi
 exit "$failed"

@@ -183,6 +183,25 @@ START_TEST(rent_bounds_garbage)
 }
 END_TEST
 
+/* The oldest arrival is never cancelled, and must not shield the rest. */
+START_TEST(rent_gets_past_an_immortal)
+{
+	enum { WINDOW = 100 };
+	uint64_t ring[WINDOW];
+
+	begin();
+	schedule(TIMERTHREAD_NEVER);
+	for (int i = 0; i < 100000; i++) {
+		if (i >= WINDOW)
+			ck_assert_int_eq(cancel(ring[i % WINDOW]), 0);
+		ring[i % WINDOW] = schedule(i);
+		ck_assert_uint_le(queue_size(&bucket->arrivals),
+				  2 * WINDOW + 10);
+	}
+	end();
+}
+END_TEST
+
 /* A hundred thousand cancelled at once go as new ones come. */
 START_TEST(rent_drains_a_mass_cancel)
 {
@@ -258,8 +277,15 @@ START_TEST(many_buckets_make_distinct_ids)
 	}
 	end();
 
+	/* An index can name a fourth bucket of three. */
 	intake = intake_create(3);
-	ck_assert_ptr_null(intake_slot(intake, 3));
+	intake_open(intake);
+	for (uint32_t i = 0; i < 3; i++) {
+		bucket = &intake->bucket[i];
+		schedule(1);
+	}
+	for (uint64_t number = 0; number < 300; number++)
+		ck_assert_ptr_null(intake_slot(intake, number << 2 | 3));
 	end();
 }
 END_TEST
@@ -291,6 +317,7 @@ int main(void)
 		lists_what_is_never_due,
 		a_burst_asks_to_be_fetched,
 		rent_bounds_garbage,
+		rent_gets_past_an_immortal,
 		rent_drains_a_mass_cancel,
 		random_steps,
 		many_buckets_make_distinct_ids,

@@ -4,10 +4,12 @@
  */
 #include "config.h"
 
+#include "atomic.h"
 #include "harness.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -205,6 +207,9 @@ START_TEST(thread_attributes)
 	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
 	ck_assert_int_eq(timerthread_set_name(tt, "again"), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
 	timerthread_destroy(tt);
 	pthread_attr_destroy(&attr);
 }
@@ -392,6 +397,49 @@ START_TEST(stop_from_many_threads)
 }
 END_TEST
 
+static atom32 callback_is_over;
+
+static void hold_and_tell(void *arg)
+{
+	hold(arg);
+	atom32_store_release(&callback_is_over, 1);
+}
+
+/* Was the callback over when stop returned? */
+static void *stop_and_look(void *arg)
+{
+	timerthread_stop(arg);
+	return atom32_load_acquire(&callback_is_over) ? arg : NULL;
+}
+
+/* None of those in stop returns before the callback that runs is over. */
+START_TEST(all_stops_wait)
+{
+	enum { THREADS = 3 };
+	pthread_t t[THREADS];
+	void *r;
+
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold_and_tell, &ran, NULL),
+			 0);
+	wait_for(&ran);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&t[i], NULL, stop_and_look, tt),
+				 0);
+	while (timerthread_schedule(tt, TIMERTHREAD_NEVER, never, NULL, NULL) ==
+	       0)
+		sched_yield();
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	sem_post(&go);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &r);
+		ck_assert_ptr_eq(r, tt);
+	}
+	timerthread_destroy(tt);
+}
+END_TEST
+
 static int shut_out;
 
 static void *produce(void *arg)
@@ -476,6 +524,7 @@ int main(void)
 		destroy_from_a_callback,
 		stop_waits_for_the_callback_alone,
 		stop_from_many_threads,
+		all_stops_wait,
 		stop_under_load,
 		start_after_fork,
 	};

@@ -315,6 +315,96 @@ START_TEST(engine_runs_in_deadline_order)
 }
 END_TEST
 
+static size_t backlog_size(const struct block *b)
+{
+	size_t n = 0;
+
+	for (; b; b = b->next)
+		n += b->n + backlog_size(b->child);
+	return n;
+}
+
+/* All that the engine and the buckets keep entries in. */
+static size_t entries(void)
+{
+	size_t n = engine.pending.heap.n;
+
+	n += backlog_size(engine.pending.backlog.earliest);
+	for (uint32_t i = 0; i < intake->n; i++)
+		n += queue_size(&intake->bucket[i].arrivals);
+	return n;
+}
+
+/*
+ * Many in flight, cancelled in order and long before they are due, while a
+ * nearer timer waits: what is kept must follow the live.
+ */
+START_TEST(engine_keeps_few_of_the_dead)
+{
+	enum { WINDOW = 20000, PAIRS = 30 * WINDOW, TURN = 3000 };
+	static uint64_t ring[WINDOW];
+	const int64_t hour = INT64_C(3600000000000);
+	int64_t base;
+
+	begin();
+	ck_assert(engine_init(&engine, intake, &wakeup));
+	base = clock_now() + hour;
+	schedule(base - hour / 2);
+	for (int i = 0; i < PAIRS; i++) {
+		if (i >= WINDOW)
+			cancel(ring[i % WINDOW]);
+		ring[i % WINDOW] = schedule(base + i);
+		if (i % TURN == 0) {
+			engine.tidied -= hour; /* as if time had passed */
+			engine_run(&engine);
+		}
+		ck_assert_uint_le(entries(), 4 * WINDOW);
+	}
+	pending_check(&engine.pending);
+	for (uint32_t i = 0; i < intake->n; i++)
+		ck_assert_uint_le(intake->bucket[i].slots.fresh, 3 * WINDOW);
+	engine_destroy(&engine);
+	end();
+}
+END_TEST
+
+/* All are cancelled and one timer runs: all is given back. */
+START_TEST(engine_gives_all_back)
+{
+	enum { N = 100000 };
+	static uint64_t ids[N];
+	const int64_t hour = INT64_C(3600000000000);
+	int64_t base;
+
+	begin();
+	ck_assert(engine_init(&engine, intake, &wakeup));
+	base = clock_now() + hour;
+	for (int i = 0; i < N; i++) {
+		ids[i] = schedule(base + i);
+		if (i == N / 2)
+			engine_run(&engine);
+	}
+	for (int i = 0; i < N; i++)
+		cancel(ids[i]);
+	engine.tidied -= hour;
+	schedule(-1);
+	engine_run(&engine);
+	ck_assert_uint_eq(entries(), 0);
+	ck_assert_uint_le(engine.pending.heap.capacity, 64);
+	for (uint32_t i = 0; i < intake->n; i++) {
+		struct slots *t = &intake->bucket[i].slots;
+		size_t unused = 0;
+
+		bucket_check(&intake->bucket[i]);
+		for (struct slot *s = t->free; s; s = s->next)
+			unused++;
+		ck_assert_uint_eq(unused, t->fresh - SLOT_FIRST_NUMBER);
+	}
+	engine_destroy(&engine);
+	end();
+}
+END_TEST
+
 static void stop(void *arg)
 {
 	note(arg);
@@ -353,6 +443,8 @@ int main(void)
 #endif
 		engine_runs_in_deadline_order,
 		engine_stops_between_callbacks,
+		engine_keeps_few_of_the_dead,
+		engine_gives_all_back,
 	};
 
 	return RUN_TESTS("pending", tests);

@@ -84,6 +84,27 @@ START_TEST(one_life)
 }
 END_TEST
 
+/* A stale id, while a later timer in its slot runs. */
+START_TEST(stale_id_of_a_running_slot)
+{
+	uint64_t stale, running;
+	struct slots t;
+	struct slot *s;
+
+	slots_init(&t, 0, 0);
+	s = take(&t);
+	stale = slot_arm(s, 0, fn, NULL);
+	ck_assert_int_eq(slot_cancel(s, stale), 0);
+	slots_recycle(&t, s);
+	ck_assert_ptr_eq(take(&t), s);
+	running = slot_arm(s, 0, fn, NULL);
+	ck_assert(slot_begin(s, running));
+	ck_assert_int_eq(slot_cancel(s, stale), -ENOENT);
+	ck_assert_int_eq(slot_cancel(s, running), 1);
+	slots_destroy(&t);
+}
+END_TEST
+
 /* Whatever the high half of a made-up id says, it finds nothing. */
 START_TEST(made_up_words)
 {
@@ -226,9 +247,13 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		looks_up_any_number,   one_life,
-		made_up_words,         generations_run_out,
-		chunk_that_comes_late, limit,
+		looks_up_any_number,
+		one_life,
+		stale_id_of_a_running_slot,
+		made_up_words,
+		generations_run_out,
+		chunk_that_comes_late,
+		limit,
 		random_lives,
 	};
 

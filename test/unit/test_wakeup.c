@@ -99,6 +99,18 @@ START_TEST(earlier_wakes_once)
 }
 END_TEST
 
+/* Also a thread that has decided to sleep, and does not yet. */
+START_TEST(stop_changes_the_futex)
+{
+	uint32_t seq;
+
+	wakeup_init(&wakeup);
+	seq = atom32_load(&wakeup.seq);
+	wakeup_stop(&wakeup);
+	ck_assert_uint_ne(atom32_load(&wakeup.seq), seq);
+}
+END_TEST
+
 START_TEST(stop_wakes)
 {
 	pthread_t t = start_sleeper(INT64_MAX);
@@ -153,11 +165,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		keeps_the_earliest,
-		no_sleep_past_an_arrival,
-		sleeps_until_the_deadline,
-		earlier_wakes_once,
-		stop_wakes,
+		keeps_the_earliest,        no_sleep_past_an_arrival,
+		sleeps_until_the_deadline, earlier_wakes_once,
+		stop_changes_the_futex,    stop_wakes,
 		no_wake_up_is_lost,
 	};
 
