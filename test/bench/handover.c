@@ -3,7 +3,8 @@
  * One thread schedules and another, on another CPU, cancels, with 1,000 in
  * flight.  The yardstick is a bare hand-over through the same ring: a record
  * of one cache line, written by the one and claimed by the other with a
- * compare-and-swap.  Both loops read the clock once a turn.
+ * compare-and-swap.  Both loops read the clock once a turn, and the CPU time
+ * is that of both threads with their waiting: compare it, do not quote it.
  *
  * Each side looks whether the other has come far enough, at every turn or once
  * in 64.  At every turn, the line that the other is about to write goes back

@@ -8,6 +8,7 @@
 
 #include "bench.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -51,21 +52,22 @@ static void clock_loop(long n)
 static void pair_loop(struct timerthread *tt, long n, int window)
 {
 	timerthread_id ring[MAX_WINDOW];
-	int at = 0;
+	int at = 0, failures = 0;
 
 	for (int i = 0; i < window; i++)
 		check(timerthread_schedule(tt, now_ns() + BENCH_S, ignore, NULL,
 					   &ring[i]),
 		      "timerthread_schedule");
 	for (long i = 0; i < n; i++) {
-		timerthread_cancel(tt, ring[at]);
-		timerthread_schedule(tt, now_ns() + BENCH_S, ignore, NULL,
-				     &ring[at]);
+		failures += timerthread_cancel(tt, ring[at]) != 0;
+		failures += timerthread_schedule(tt, now_ns() + BENCH_S, ignore,
+						 NULL, &ring[at]) != 0;
 		if (++at == window)
 			at = 0;
 	}
 	for (int i = 0; i < window; i++)
 		timerthread_cancel(tt, ring[i]);
+	check(failures ? -EINVAL : 0, "a call in the measured loop");
 }
 
 static void *runner(void *arg)

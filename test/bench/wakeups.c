@@ -8,6 +8,7 @@
 
 #include "bench.h"
 
+#include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static long sleeps(void)
 	}
 	if (f)
 		fclose(f);
+	check(n < 0 ? -ENOENT : 0, "the timer thread's status in /proc");
 	return n;
 }
 
@@ -54,7 +56,7 @@ void bench_wakeups(const struct bench_options *o)
 	timerthread_id id[A_MS] = {0};
 	struct timerthread *tt = start_timers();
 	int64_t seconds = o->quick ? 5 : 20, start, at;
-	long before;
+	long before, failed = 0;
 
 	sem_init(&known, 0, 0);
 	check(timerthread_schedule(tt, 0, tell_tid, NULL, NULL),
@@ -67,7 +69,8 @@ void bench_wakeups(const struct bench_options *o)
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 		for (int i = 0; i < A_MS; i++) {
-			timerthread_cancel(tt, id[i]);
+			if (id[i] && timerthread_cancel(tt, id[i]) != 0)
+				failed++;
 			check(timerthread_schedule_after(tt, 100 * BENCH_MS,
 							 ignore, NULL, &id[i]),
 			      "timerthread_schedule_after");
@@ -76,6 +79,7 @@ void bench_wakeups(const struct bench_options *o)
 	print_figure("wake-ups of the timer thread",
 		     (double)(sleeps() - before) / (double)seconds, "a second",
 		     20);
+	print_figure("failed cancels", (double)failed, "", 0);
 	timerthread_destroy(tt);
 	sem_destroy(&known);
 }
