@@ -116,8 +116,8 @@ void timerthread_destroy(struct timerthread *tt);
  * *ret_id, where ret_id is not NULL, is written before fn can run.
  * -EINVAL: tt or fn is NULL, or tt was not started.  -ESHUTDOWN: tt was
  * stopped.  -ENOMEM: no memory for one more timer.  -EAGAIN: the bucket of the
- * calling CPU holds all the timers that ids can name, 2^32 shared among the
- * buckets: over 4 million each where there are 1024.
+ * calling CPU holds all the timers that ids can name in it: over 4 million
+ * where there are 1024 buckets, 2 thousand million where there are one or two.
  */
 int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 			 timerthread_fn *fn, void *arg, timerthread_id *ret_id);

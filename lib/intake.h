@@ -5,9 +5,9 @@
  * A call uses the bucket of the CPU that it runs on.  Then a bucket's lines
  * stay in one CPU's cache and its lock is contended only if its holder was
  * preempted; that a thread may move to another CPU just after it has asked is
- * harmless.  The design this library started from spread threads over 12
- * buckets by a hash of their ids: two busy threads in one bucket then pay
- * for each other's cache lines on every call.
+ * harmless.  brpc's TimerThread, the plan of this library, spreads threads
+ * over 12 buckets by a hash of their ids: two busy threads in one bucket then
+ * pay for each other's cache lines on every call.
  *
  * Any thread: pick, slot, and the buckets' own functions.  The timer thread:
  * the rest.

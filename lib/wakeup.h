@@ -17,7 +17,8 @@
  *     changes there too, so a wake that comes between the decision to sleep
  *     and the sleep ends it.
  *  3. A wake-up is sent only to a thread that sleeps, or has decided to,
- *     beyond the new deadline, and one for all that come before it woke.
+ *     beyond the new deadline, and one for all that come before it woke.  A
+ *     bucket that must be emptied for its size announces INT64_MIN.
  *
  * The announcement is made under the bucket's lock (order: bucket, then this
  * one), the system call after both are free.  A thread that is preempted

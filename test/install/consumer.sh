@@ -13,6 +13,13 @@ if [ -n "$TT_SANITIZER" ]; then
 	exit 77
 fi
 
+case $builddir in
+*[[:space:]]*)
+	echo "libtool does not install into a path with a space"
+	exit 77
+	;;
+esac
+
 work=$builddir/test/install/consumer.tmp
 root=$work/root
 rm -rf "$work"
