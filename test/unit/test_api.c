@@ -4,50 +4,20 @@
  */
 #include "config.h"
 
-#include "harness.h"
+#include "fixture.h"
 
 #include <errno.h>
-#include <semaphore.h>
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
-#include <timerthread.h>
 
 #define S INT64_C(1000000000)
-
-static struct timerthread *tt;
-static sem_t ran, go;
-
-static void begin(void)
-{
-	sem_init(&ran, 0, 0);
-	sem_init(&go, 0, 0);
-	ck_assert_int_eq(timerthread_create(&tt), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-}
 
 static void end(void)
 {
 	timerthread_destroy(tt);
 	sem_destroy(&go);
 	sem_destroy(&ran);
-}
-
-static void wait_for(sem_t *s)
-{
-	while (sem_wait(s) != 0)
-		;
-}
-
-static void post(void *arg)
-{
-	sem_post(arg);
-}
-
-static void never(void *arg)
-{
-	(void)arg;
-	abort();
 }
 
 static timerthread_id schedule(int64_t deadline, timerthread_fn *fn, void *arg)
@@ -70,7 +40,7 @@ START_TEST(null_arguments)
 {
 	timerthread_id id = 5;
 
-	begin();
+	start();
 	ck_assert_int_eq(timerthread_schedule(NULL, 0, never, NULL, &id),
 			 -EINVAL);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, NULL, NULL, &id), -EINVAL);
@@ -121,7 +91,7 @@ START_TEST(past_deadlines_run_at_once)
 {
 	static const int64_t past[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1};
 
-	begin();
+	start();
 	for (size_t i = 0; i < 5; i++) {
 		schedule(past[i], post, &ran);
 		wait_for(&ran);
@@ -146,7 +116,7 @@ START_TEST(far_deadlines_wait)
 	};
 	timerthread_id id[4], sum;
 
-	begin();
+	start();
 	for (size_t i = 0; i < 4; i++)
 		id[i] = schedule(far[i], never, NULL);
 	ck_assert_int_eq(
@@ -176,7 +146,7 @@ START_TEST(never_early)
 	uint64_t rng = test_seed();
 	int64_t now, last = 0;
 
-	begin();
+	start();
 	now = timerthread_now(tt);
 	for (int i = 0; i < N; i++) {
 		deadline[i] = now + (int64_t)random_below(&rng, 20000000);
@@ -197,17 +167,10 @@ static void note(void *arg)
 	sequence[sequence_length++] = (int)(intptr_t)arg;
 }
 
-static void block(void *arg)
-{
-	(void)arg;
-	sem_post(&ran);
-	wait_for(&go);
-}
-
 /* Holds the timer thread inside a callback. */
-static timerthread_id hold(void)
+static timerthread_id hold_thread(void)
 {
-	timerthread_id id = schedule(0, block, NULL);
+	timerthread_id id = schedule(0, hold, &ran);
 
 	wait_for(&ran);
 	return id;
@@ -219,7 +182,7 @@ START_TEST(in_deadline_order)
 	uint64_t rng = test_seed();
 	int order[N];
 
-	begin();
+	start();
 	for (int i = 0; i < N; i++)
 		order[i] = i;
 	for (int i = N - 1; i > 0; i--) {
@@ -229,7 +192,7 @@ START_TEST(in_deadline_order)
 		order[i] = order[j];
 		order[j] = t;
 	}
-	hold();
+	hold_thread();
 	for (int i = 0; i < N; i++)
 		schedule(order[i] - 500, note, (void *)(intptr_t)order[i]);
 	sem_post(&go);
@@ -245,11 +208,11 @@ START_TEST(cancel_says_what_happened)
 {
 	timerthread_id waiting, running;
 
-	begin();
+	start();
 	waiting = schedule(timerthread_now(tt) + 1000 * S, never, NULL);
 	ck_assert_int_eq(timerthread_cancel(tt, waiting), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, waiting), -ENOENT);
-	running = hold();
+	running = hold_thread();
 	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
 	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
 	waiting = schedule(0, never, NULL);
@@ -266,7 +229,7 @@ START_TEST(ids_that_name_nothing)
 	uint64_t rng = test_seed();
 	timerthread_id live, stale;
 
-	begin();
+	start();
 	stale = schedule(TIMERTHREAD_NEVER, never, NULL);
 	ck_assert_int_eq(timerthread_cancel(tt, stale), 0);
 	live = schedule(TIMERTHREAD_NEVER, never, NULL);
@@ -309,7 +272,7 @@ static void look_at_id(void *arg)
 
 START_TEST(id_is_written_before_it_runs)
 {
-	begin();
+	start();
 	for (int i = 0; i < 5000; i++) {
 		given_id = 0;
 		ck_assert_int_eq(timerthread_schedule(tt, 0, look_at_id,
@@ -335,7 +298,7 @@ START_TEST(enoent_shows_what_the_callback_wrote)
 {
 	int over = 0;
 
-	begin();
+	start();
 	for (int i = 1; i < 2000; i++) {
 		timerthread_id id = schedule(0, write_plain, &i);
 		int r;
@@ -369,7 +332,7 @@ static void from_callback(void *arg)
 
 START_TEST(calls_from_a_callback)
 {
-	begin();
+	start();
 	cancelled_other = -1;
 	ck_assert_int_eq(
 		timerthread_schedule(tt, 0, from_callback, &ran, &self), 0);
@@ -382,7 +345,7 @@ END_TEST
 
 START_TEST(no_id_wanted)
 {
-	begin();
+	start();
 	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_schedule_after(tt, 1, post, &ran, NULL),
@@ -397,7 +360,7 @@ START_TEST(errno_is_left_alone)
 	timerthread_id id;
 
 	errno = 4711;
-	begin();
+	start();
 	for (int i = 0; i < 3000; i++)
 		id = schedule(TIMERTHREAD_NEVER, never, NULL);
 	timerthread_cancel(tt, id);
@@ -416,7 +379,7 @@ START_TEST(now_is_monotonic_time)
 	struct timespec t;
 	int64_t a, b, c;
 
-	begin();
+	start();
 	a = timerthread_now(tt);
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	b = (int64_t)t.tv_sec * S + t.tv_nsec;
@@ -439,7 +402,7 @@ START_TEST(two_instances)
 	struct timerthread *second;
 	timerthread_id id;
 
-	begin();
+	start();
 	ck_assert_int_eq(timerthread_create(&second), 0);
 	ck_assert_int_eq(timerthread_start(second, NULL), 0);
 	id = schedule(TIMERTHREAD_NEVER, never, NULL);

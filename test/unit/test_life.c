@@ -5,53 +5,18 @@
 #include "config.h"
 
 #include "atomic.h"
-#include "harness.h"
+#include "fixture.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <timerthread.h>
 #include <unistd.h>
-
-static struct timerthread *tt;
-static sem_t ran, go;
-
-static void setup(void)
-{
-	sem_init(&ran, 0, 0);
-	sem_init(&go, 0, 0);
-	ck_assert_int_eq(timerthread_create(&tt), 0);
-}
-
-static void start(void)
-{
-	setup();
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-}
-
-static void wait_for(sem_t *s)
-{
-	while (sem_wait(s) != 0)
-		;
-}
-
-static void post(void *arg)
-{
-	sem_post(arg);
-}
-
-static void never(void *arg)
-{
-	(void)arg;
-	abort();
-}
 
 START_TEST(null_instance)
 {
@@ -263,13 +228,6 @@ START_TEST(schedule_while_starting)
 	}
 }
 END_TEST
-
-/* Keeps the timer thread in this callback. */
-static void hold(void *arg)
-{
-	sem_post(arg);
-	wait_for(&go);
-}
 
 static int stopped, schedule_in_stop;
 
