@@ -72,6 +72,8 @@ static bool run_one(struct engine *e)
 /* True: there is more to tidy. */
 static bool tidy(struct engine *e, bool *collected)
 {
+	bool more;
+
 	if (wakeup_stopping(e->wakeup))
 		return false;
 	if (!*collected) {
@@ -82,7 +84,8 @@ static bool tidy(struct engine *e, bool *collected)
 		collect(e);
 		return true;
 	}
-	return pending_sweep(&e->pending) | pending_trim(&e->pending);
+	more = pending_trim(&e->pending);
+	return pending_sweep(&e->pending) || more;
 }
 
 int64_t engine_run(struct engine *e)
