@@ -23,10 +23,24 @@ static void block_all_signals(sigset_t *ret_old)
 	pthread_sigmask(SIG_SETMASK, &all, ret_old);
 }
 
+/*
+ * The instance whose thread this is.  Comparing thread ids would not do: that
+ * of a thread that was joined goes to the next one that is created.  In the
+ * static block, so that it takes no call into the dynamic linker.
+ */
+static _Thread_local const struct timerthread *own
+	__attribute__((tls_model("initial-exec")));
+
+bool driver_thread_is_self(const struct timerthread *tt)
+{
+	return own == tt;
+}
+
 static void *thread_main(void *arg)
 {
 	struct timerthread *tt = arg;
 
+	own = tt;
 	/* The attributes may have asked for another mask. */
 	block_all_signals(NULL);
 	pthread_setname_np(pthread_self(), tt->name);

@@ -13,4 +13,7 @@
  */
 int driver_thread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
+/* Is the caller that thread, that is, in a callback of tt? */
+bool driver_thread_is_self(const struct timerthread *tt);
+
 #endif

@@ -10,12 +10,17 @@
  */
 #define TIDY_NS 10000000
 
+/* Callbacks between two blocks that are sorted although something is due. */
+#define FIRED_PER_TIDY 64
+
 bool engine_init(struct engine *e, struct intake *in, struct wakeup *w)
 {
 	e->intake = in;
 	e->wakeup = w;
 	e->now = INT64_MIN;
 	e->tidied = 0;
+	e->next = INT64_MAX;
+	e->fired = 0;
 	return pending_init(&e->pending, in);
 }
 
@@ -37,36 +42,57 @@ static void collect(struct engine *e)
 			    bucket_collect(&e->intake->bucket[i], &p->spares));
 }
 
-/* Runs the earliest timer if it is due.  False: it is not. */
-static bool fire(struct engine *e)
+static bool is_due(struct engine *e, int64_t deadline)
 {
-	int64_t next = pending_next(&e->pending);
-	struct slot *s;
-	uint64_t id;
-
-	if (next > e->now) {
+	if (deadline > e->now)
 		e->now = clock_now();
-		if (next > e->now)
-			return false;
-	}
-	id = pending_take(&e->pending);
-	s = intake_slot(e->intake, id);
+	return deadline <= e->now;
+}
+
+/* Runs the timer that pending_next found. */
+static void fire(struct engine *e)
+{
+	uint64_t id = pending_take(&e->pending);
+	struct slot *s = intake_slot(e->intake, id);
+
 	if (slot_begin(s, id)) {
 		s->fn(s->arg);
 		slot_finish(s, id);
 	}
 	intake_return(e->intake, s);
-	return true;
+}
+
+/*
+ * What must go on while something is always due: else what was cancelled
+ * would wait for a pause that never comes.
+ */
+static void tidy_between(struct engine *e)
+{
+	if (++e->fired % FIRED_PER_TIDY == 0) {
+		pending_sort(&e->pending);
+		pending_sweep(&e->pending);
+	}
 }
 
 /* One step towards having nothing due.  False: there. */
 static bool run_one(struct engine *e)
 {
+	bool settled;
+
 	if (wakeup_stopping(e->wakeup))
 		return false;
-	if (wakeup_arrivals(e->wakeup) < pending_next(&e->pending))
+	settled = pending_next(&e->pending, &e->next);
+	if (wakeup_arrivals(e->wakeup) < e->next) {
 		collect(e);
-	return fire(e) || pending_sort(&e->pending);
+		settled = pending_next(&e->pending, &e->next);
+	}
+	if (!settled)
+		return true;
+	if (!is_due(e, e->next))
+		return pending_sort(&e->pending);
+	fire(e);
+	tidy_between(e);
+	return true;
 }
 
 /* True: there is more to tidy. */
@@ -97,5 +123,5 @@ int64_t engine_run(struct engine *e)
 			;
 	} while (tidy(e, &collected));
 	intake_give_back(e->intake);
-	return pending_next(&e->pending);
+	return e->next;
 }

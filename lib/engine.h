@@ -12,7 +12,7 @@
  *  3. A burst holds up what is due by the time it takes to fetch it, and then
  *     by a block's sorting at a time.
  *  4. Callbacks run with no lock held.
- *  5. After wakeup_stop no further callback begins.
+ *  5. After wakeup_stop at most one more callback begins.
  *
  * One thread at a time, the driver's.
  */
@@ -29,6 +29,8 @@ struct engine {
 	struct pending pending;
 	int64_t now; /* the clock when it was last read */
 	int64_t tidied;
+	int64_t next;   /* what pending_next said last */
+	unsigned fired; /* callbacks so far */
 };
 
 /* False: no memory. */

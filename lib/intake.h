@@ -25,6 +25,7 @@ struct intake {
 	/* Constant. */
 	uint32_t n;
 	uint32_t shift; /* bits of a slot's index that say the bucket */
+	bool cpu_known; /* sched_getcpu works here */
 	void *memory;
 	/* The timer thread's own: buckets with something on their returns. */
 	struct bucket_set returning __attribute__((aligned(TT_FAR_APART)));
@@ -43,7 +44,7 @@ uint32_t intake_default_buckets(void);
 
 static inline struct bucket *intake_pick(struct intake *in)
 {
-	uint32_t cpu = (uint32_t)sched_getcpu();
+	uint32_t cpu = likely(in->cpu_known) ? (uint32_t)sched_getcpu() : 0;
 
 	return &in->bucket[likely(cpu < in->n) ? cpu : cpu % in->n];
 }

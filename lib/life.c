@@ -121,7 +121,7 @@ TT_EXPORT int timerthread_stop(struct timerthread *tt)
 	pthread_mutex_lock(&tt->mutex);
 	request_stop(tt);
 	if (tt->life == LIFE_STOPPING) {
-		if (pthread_equal(pthread_self(), tt->thread))
+		if (driver_thread_is_self(tt))
 			r = 1;
 		else
 			join(tt);

@@ -22,6 +22,7 @@
 #define bucket_shut            tt_bucket_shut
 #define clock_add              tt_clock_add
 #define clock_now              tt_clock_now
+#define driver_thread_is_self  tt_driver_thread_is_self
 #define driver_thread_start    tt_driver_thread_start
 #define engine_destroy         tt_engine_destroy
 #define engine_init            tt_engine_init

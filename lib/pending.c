@@ -4,9 +4,8 @@
 #include "must.h"
 #include "pending.h"
 
-#define BATCH         64
-#define BLOCK_BATCHES (2 * BLOCK_ENTRIES / BATCH)
-#define SPARES_MAX    16
+#define BATCH      64
+#define SPARES_MAX 16
 
 /* Slots are fetched so many entries before they are looked at. */
 #define PREFETCH 8
@@ -43,11 +42,14 @@ static inline void prefetch(const struct pending *p, const struct entry *entry,
 		__builtin_prefetch(intake_slot(p->intake, entry[i].id));
 }
 
-bool pending_sweep(struct pending *p)
+/* Looks at n entries, going round once at most; returns how many it dropped. */
+static size_t look(struct pending *p, size_t n)
 {
-	int dropped = 0;
+	size_t dropped = 0;
 
-	for (int i = 0; i < BATCH && p->heap.n > 0; i++) {
+	if (n > p->heap.n)
+		n = p->heap.n;
+	for (; n > 0 && p->heap.n > 0; n--) {
 		if (p->cursor >= p->heap.n)
 			p->cursor = 0;
 		prefetch(p, p->heap.entry, p->cursor + PREFETCH, p->heap.n);
@@ -57,7 +59,12 @@ bool pending_sweep(struct pending *p)
 		}
 		p->cursor++;
 	}
-	return dropped >= BATCH / 8;
+	return dropped;
+}
+
+bool pending_sweep(struct pending *p)
+{
+	return look(p, BATCH) >= BATCH / 8;
 }
 
 static bool has_room(struct pending *p)
@@ -87,18 +94,19 @@ static bool sort(struct pending *p, struct block *b)
 bool pending_sort(struct pending *p)
 {
 	struct block *b;
+	size_t sorted;
 
 	if (!p->backlog.earliest)
 		return false;
 	b = backlog_take(&p->backlog);
+	sorted = b->n;
 	if (!sort(p, b)) {
 		backlog_add(&p->backlog, b);
 		return false;
 	}
 	block_push(&p->spares, b);
 	pending_trim(p);
-	for (size_t i = 0; i < BLOCK_BATCHES; i++)
-		pending_sweep(p);
+	look(p, 2 * sorted);
 	return true;
 }
 
@@ -137,20 +145,22 @@ void pending_add(struct pending *p, struct block *blocks)
 		backlog_add(&p->backlog, b);
 }
 
-int64_t pending_next(struct pending *p)
+bool pending_next(struct pending *p, int64_t *ret_next)
 {
-	while (true) {
-		if (backlog_is_first(p)) {
-			if (!pending_sort(p) && backlog_is_first(p))
-				exchange(p);
-			continue;
-		}
+	if (backlog_is_first(p) && !pending_sort(p) && backlog_is_first(p))
+		exchange(p);
+	for (int i = 0; i < BATCH && !backlog_is_first(p); i++) {
+		*ret_next = INT64_MAX;
 		if (p->heap.n == 0)
-			return INT64_MAX;
+			return true;
+		*ret_next = p->heap.entry[0].deadline;
 		if (!reclaim(p, p->heap.entry[0]))
-			return p->heap.entry[0].deadline;
+			return true;
 		heap_remove(&p->heap, 0);
 	}
+	if (backlog_is_first(p))
+		*ret_next = p->backlog.earliest->nearest;
+	return false;
 }
 
 uint64_t pending_take(struct pending *p)

@@ -4,11 +4,11 @@
  * and behind it a backlog of what is not yet sorted into it.
  *
  * Guarantees:
- *  1. pending_next speaks of the earliest of all, and never of a timer that
- *     is cancelled: dead entries that come to the top are dropped, and their
- *     slots freed, before it returns.
- *  2. No step takes longer than to sort a block, look at twice as many
- *     entries, and double the heap.
+ *  1. pending_next finds the earliest of all, and never a timer that was
+ *     cancelled before it looked: dead entries that come to the top are
+ *     dropped, and their slots freed.
+ *  2. No call takes longer than to sort a block, look at twice as many
+ *     entries, and double or halve the heap.
  *  3. The dead in the heap stay few: each entry that is sorted pays by two
  *     looks at others there, going round, and the thread looks at a batch and
  *     more when it tidies.  (To stop at a batch with few dead in it did not
@@ -42,8 +42,12 @@ void pending_destroy(struct pending *p);
 /* Adds what is in a chain of blocks, which it owns from now on. */
 void pending_add(struct pending *p, struct block *blocks);
 
-/* The earliest live deadline, or INT64_MAX if there is none. */
-int64_t pending_next(struct pending *p);
+/*
+ * One step towards the earliest live deadline.  True: *ret_next is that, or
+ * INT64_MAX if there is none.  False: there are more steps to take, and
+ * nothing is due before *ret_next.
+ */
+bool pending_next(struct pending *p, int64_t *ret_next);
 
 /* Takes out the entry that pending_next spoke of, and returns its id. */
 uint64_t pending_take(struct pending *p);

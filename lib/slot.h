@@ -234,13 +234,14 @@ static inline bool slot_is_dead(const struct slot *s, uint64_t id)
 /*
  * dead -> free.  False when the slot has used up its generations and must not
  * be used again; its state then matches no id that was ever given.
+ * Release: as slot_finish, for a cancel that comes so late that it finds this.
  */
 static inline bool slot_free(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);
 
 	word = (word & ~SLOT_STATE_MASK) + SLOT_GENERATION;
-	atom32_store(&s->state, word | SLOT_FREE);
+	atom32_store_release(&s->state, word | SLOT_FREE);
 	return likely(word != 0);
 }
 

@@ -37,8 +37,8 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 		w->arrivals = deadline;
 		kick = deadline < w->sleep;
 		if (kick)
-			w->sleep = AWAKE;
-		if (w->sleep == AWAKE)
+			w->sleep = deadline;
+		if (kick || w->sleep == AWAKE)
 			change(w);
 	}
 	lock_release(&w->lock);

@@ -17,13 +17,13 @@
  *     changes there too, so a wake that comes between the decision to sleep
  *     and the sleep ends it.
  *  3. A wake-up is sent only to a thread that sleeps, or has decided to,
- *     beyond the new deadline, and one for all that come before it woke.  A
+ *     beyond the new deadline, and beyond all that it was sent one for.  A
  *     bucket that must be emptied for its size announces INT64_MIN.
  *
  * The announcement is made under the bucket's lock (order: bucket, then this
  * one), the system call after both are free.  A thread that is preempted
- * between the two delays its own timer and those announced after it until
- * it runs again.
+ * between the two delays its own timer, and those due after it, until it runs
+ * again; earlier ones send a wake-up of their own.
  *
  * Any thread: announce, kick, stop, stopping.  The timer thread: the rest.
  * test/model/wakeup.pml is a model of this file for Spin.

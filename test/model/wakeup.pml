@@ -85,11 +85,11 @@ inline announce(deadline, kick)
 		arrivals = deadline;
 		kick = deadline < asleep_until;
 		if
-		:: kick -> asleep_until = AWAKE
+		:: kick -> asleep_until = deadline
 		:: else
 		fi;
 		if
-		:: asleep_until == AWAKE -> change()
+		:: kick || asleep_until == AWAKE -> change()
 		:: else
 		fi
 	:: else

@@ -57,7 +57,11 @@ static void collect(void)
 
 static int64_t next(void)
 {
-	return pending_next(&pending);
+	int64_t deadline;
+
+	while (!pending_next(&pending, &deadline))
+		pending_check(&pending);
+	return deadline;
 }
 
 /* Runs the earliest one and returns its deadline. */
