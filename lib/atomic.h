@@ -3,9 +3,9 @@
  * The atomic operations of this library: those of libatomic_ops that every
  * machine has and that ThreadSanitizer understands, under short names.
  *
- * A 32-bit word and one as large as a pointer are all that is ever atomic here.  64-bit
- * values (deadlines) are guarded by a lock, because 32-bit machines cannot
- * load them in one piece.  There are no stand-alone fences.
+ * A 32-bit word and one as large as a pointer are all that is ever atomic
+ * here.  64-bit values (deadlines) are guarded by a lock, because 32-bit
+ * machines cannot load them in one piece.  There are no stand-alone fences.
  *
  * "acquire" and "release" mean what they mean in C11; without either word an
  * operation orders nothing.

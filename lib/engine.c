@@ -5,8 +5,8 @@
 #include "engine.h"
 
 /*
- * Short enough that what was cancelled does not pile up while the thread is
- * busy; long enough that visiting idle buckets costs nothing.
+ * Short enough that what was cancelled does not pile up between pauses; long
+ * enough that visiting idle buckets costs nothing.
  */
 #define TIDY_NS 10000000
 

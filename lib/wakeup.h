@@ -26,7 +26,8 @@
  * again; earlier ones send a wake-up of their own.
  *
  * Any thread: announce, kick, stop, stopping.  The timer thread: the rest.
- * test/model/wakeup.pml is a model of this file for Spin.
+ * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
+ * wake-up, for one bucket and without time-outs.
  */
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H
