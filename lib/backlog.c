@@ -4,69 +4,56 @@
 #include "backlog.h"
 #include "must.h"
 
-/* Joins two heaps, none empty. */
+/*
+ * In the tree, next is the right child.  The rank is the number of blocks on
+ * the way down to the right, the first included.
+ */
+static uint32_t rank_of(const struct block *b)
+{
+	return b ? b->rank : 0;
+}
+
+/* Restores that no right path is longer than the left one beside it. */
+static void lean(struct block *b)
+{
+	if (rank_of(b->left) < rank_of(b->next)) {
+		struct block *t = b->left;
+
+		b->left = b->next;
+		b->next = t;
+	}
+	b->rank = rank_of(b->next) + 1;
+}
+
+/* Joins two trees along their right paths, which are short. */
 static struct block *join(struct block *a, struct block *b)
 {
+	if (!a || !b)
+		return a ? a : b;
 	if (b->nearest < a->nearest) {
 		struct block *t = a;
 
 		a = b;
 		b = t;
 	}
-	b->next = a->child;
-	a->child = b;
+	a->next = join(a->next, b);
+	lean(a);
 	return a;
-}
-
-/* Joins a list of heaps: in pairs from the front, these from the back. */
-static struct block *join_all(struct block *list)
-{
-	struct block *pairs = NULL, *all = NULL;
-
-	while (list) {
-		struct block *a = list, *b = a->next;
-
-		list = b ? b->next : NULL;
-		if (b)
-			a = join(a, b);
-		a->next = pairs;
-		pairs = a;
-	}
-	while (pairs) {
-		struct block *next = pairs->next;
-
-		all = all ? join(all, pairs) : pairs;
-		pairs = next;
-	}
-	return all;
-}
-
-static int64_t earliest_of(const struct block *b)
-{
-	int64_t earliest = INT64_MAX;
-
-	for (size_t i = 0; i < b->n; i++) {
-		if (b->entry[i].deadline < earliest)
-			earliest = b->entry[i].deadline;
-	}
-	return earliest;
 }
 
 void backlog_add(struct backlog *l, struct block *b)
 {
-	b->nearest = earliest_of(b);
-	b->child = NULL;
+	b->left = NULL;
 	b->next = NULL;
-	l->earliest = l->earliest ? join(l->earliest, b) : b;
+	b->rank = 1;
+	l->earliest = join(l->earliest, b);
 }
 
 struct block *backlog_take(struct backlog *l)
 {
 	struct block *b = l->earliest;
 
-	l->earliest = join_all(b->child);
-	if (l->earliest)
-		l->earliest->next = NULL;
+	l->earliest = join(b->left, b->next);
 	return b;
 }
 
@@ -83,17 +70,22 @@ void backlog_destroy(struct backlog *l)
 static void check_below(const struct block *b)
 {
 	must(b->n > 0 && b->n <= BLOCK_ENTRIES);
-	must(b->nearest == earliest_of(b));
-	for (const struct block *c = b->child; c; c = c->next) {
-		must(b->nearest <= c->nearest);
-		check_below(c);
+	for (uint32_t i = 0; i < b->n; i++)
+		must(b->entry[i].deadline >= b->nearest);
+	must(rank_of(b->left) >= rank_of(b->next));
+	must(b->rank == rank_of(b->next) + 1);
+	if (b->left) {
+		must(b->left->nearest >= b->nearest);
+		check_below(b->left);
+	}
+	if (b->next) {
+		must(b->next->nearest >= b->nearest);
+		check_below(b->next);
 	}
 }
 
 void backlog_check(const struct backlog *l)
 {
-	if (l->earliest) {
-		must(!l->earliest->next);
+	if (l->earliest)
 		check_below(l->earliest);
-	}
 }

@@ -5,10 +5,11 @@
  *
  * A burst is sorted a block at a time, between callbacks, and still each
  * timer runs in its turn: a block is sorted before anything runs that is due
- * later than the earliest entry in it.
+ * later than its `nearest`.
  *
- * It is a pairing heap (Fredman, Sedgewick, Sleator and Tarjan, Algorithmica
- * 1986) of the blocks themselves, so it needs no memory and cannot fail.
+ * It is a leftist heap (Crane 1972; Knuth, The Art of Computer Programming,
+ * 5.2.3) of the blocks themselves: it needs no memory, cannot fail, and a step
+ * goes down two paths of at most log2(n + 1) blocks.
  *
  * Not thread-safe; the timer thread owns it.
  */
@@ -21,7 +22,7 @@ struct backlog {
 	struct block *earliest;
 };
 
-/* Adds a block that holds an entry at least. */
+/* Adds a block, ordered by its nearest. */
 void backlog_add(struct backlog *l, struct block *b);
 
 /* Takes the earliest block out; there must be one. */

@@ -7,16 +7,8 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define ARITY        4
-#define MIN_CAPACITY 64
-
-/*
- * The children of i are 4i+1 to 4i+4.  entry[1] lies at the start of a cache
- * line, and with it every group of children.
- */
-#define PER_LINE (TT_CACHE_LINE / sizeof(struct entry))
+#define MIN_TABLE 16
 
 void heap_init(struct heap *h)
 {
@@ -25,59 +17,67 @@ void heap_init(struct heap *h)
 
 void heap_destroy(struct heap *h)
 {
-	free(h->memory);
+	while (h->chunks > 0)
+		free(h->chunk[--h->chunks]);
+	free(h->chunk);
 }
 
-static bool resize(struct heap *h, size_t capacity)
+static bool extend_table(struct heap *h)
 {
-	struct entry *line;
-	size_t bytes;
+	size_t size = h->table_size ? h->table_size * 2 : MIN_TABLE;
+	struct entry **table = realloc(h->chunk, size * sizeof(*table));
 
-	if (__builtin_mul_overflow(capacity + PER_LINE, sizeof(*line), &bytes))
+	if (!table)
 		return false;
-	line = aligned_alloc(TT_CACHE_LINE, bytes);
-	if (!line)
+	h->chunk = table;
+	h->table_size = size;
+	return true;
+}
+
+static TT_NOINLINE bool add_chunk(struct heap *h)
+{
+	struct entry *chunk;
+
+	if (h->chunks == h->table_size && !extend_table(h))
 		return false;
-	if (h->n > 0)
-		memcpy(line + PER_LINE - 1, h->entry, h->n * sizeof(*line));
-	free(h->memory);
-	h->memory = line;
-	h->entry = line + PER_LINE - 1;
-	h->capacity = capacity;
+	chunk = aligned_alloc(TT_CACHE_LINE, HEAP_CHUNK * sizeof(*chunk));
+	if (!chunk)
+		return false;
+	h->chunk[h->chunks++] = chunk;
 	return true;
 }
 
 bool heap_reserve(struct heap *h)
 {
-	if (likely(h->n < h->capacity))
-		return true;
-	return resize(h, h->capacity ? h->capacity * 2 : MIN_CAPACITY);
+	return heap_has_room(h) || add_chunk(h);
 }
 
 /* Puts e in the hole at i or above it. */
 static void sift_up(struct heap *h, size_t i, struct entry e)
 {
 	while (i > 0) {
-		size_t parent = (i - 1) / ARITY;
+		size_t above = (i - 1) / HEAP_ARITY;
+		const struct entry *parent = heap_at(h, above);
 
-		if (h->entry[parent].deadline <= e.deadline)
+		if (parent->deadline <= e.deadline)
 			break;
-		h->entry[i] = h->entry[parent];
-		i = parent;
+		*heap_at(h, i) = *parent;
+		i = above;
 	}
-	h->entry[i] = e;
+	*heap_at(h, i) = e;
 }
 
 static size_t earliest_child(const struct heap *h, size_t first)
 {
-	size_t end = first + ARITY < h->n ? first + ARITY : h->n;
-	size_t best = first;
+	const struct entry *child = heap_at(h, first);
+	size_t n = h->n - first < HEAP_ARITY ? h->n - first : HEAP_ARITY;
+	size_t best = 0;
 
-	for (size_t i = first + 1; i < end; i++) {
-		if (h->entry[i].deadline < h->entry[best].deadline)
+	for (size_t i = 1; i < n; i++) {
+		if (child[i].deadline < child[best].deadline)
 			best = i;
 	}
-	return best;
+	return first + best;
 }
 
 /* Puts e in the hole at i or below it. */
@@ -85,15 +85,16 @@ static void sift_down(struct heap *h, size_t i, struct entry e)
 {
 	size_t first;
 
-	while ((first = ARITY * i + 1) < h->n) {
-		size_t child = earliest_child(h, first);
+	while ((first = HEAP_ARITY * i + 1) < h->n) {
+		size_t below = earliest_child(h, first);
+		const struct entry *child = heap_at(h, below);
 
-		if (e.deadline <= h->entry[child].deadline)
+		if (e.deadline <= child->deadline)
 			break;
-		h->entry[i] = h->entry[child];
-		i = child;
+		*heap_at(h, i) = *child;
+		i = below;
 	}
-	h->entry[i] = e;
+	*heap_at(h, i) = e;
 }
 
 void heap_push(struct heap *h, struct entry e)
@@ -101,33 +102,36 @@ void heap_push(struct heap *h, struct entry e)
 	sift_up(h, h->n++, e);
 }
 
-/* Failing to shrink leaves a heap that is larger than it need be. */
-static TT_NOINLINE void shrink(struct heap *h)
+static TT_NOINLINE void drop_chunk(struct heap *h)
 {
-	(void)resize(h, h->capacity / 2);
+	free(h->chunk[--h->chunks]);
 }
 
 void heap_remove(struct heap *h, size_t i)
 {
-	struct entry last = h->entry[--h->n];
+	struct entry last = *heap_at(h, --h->n);
 
 	if (i < h->n) {
-		if (i > 0 && last.deadline < h->entry[(i - 1) / ARITY].deadline)
+		if (i > 0 &&
+		    last.deadline < heap_at(h, (i - 1) / HEAP_ARITY)->deadline)
 			sift_up(h, i, last);
 		else
 			sift_down(h, i, last);
 	}
-	if (unlikely(h->n < h->capacity / 4 && h->capacity > MIN_CAPACITY))
-		shrink(h);
+	if (unlikely(h->n + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK))
+		drop_chunk(h);
 }
 
 void heap_check(const struct heap *h)
 {
-	must(h->n <= h->capacity);
-	must(h->capacity == 0 || (uintptr_t)&h->entry[1] % TT_CACHE_LINE == 0);
+	must(h->chunks <= h->table_size);
+	must(h->n == 0 || h->n + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
+	must(h->n + 2 * HEAP_CHUNK >= h->chunks * HEAP_CHUNK);
+	for (size_t i = 0; i < h->chunks; i++)
+		must((uintptr_t)h->chunk[i] % TT_CACHE_LINE == 0);
 	for (size_t i = 1; i < h->n; i++) {
-		size_t parent = (i - 1) / ARITY;
+		size_t parent = (i - 1) / HEAP_ARITY;
 
-		must(h->entry[parent].deadline <= h->entry[i].deadline);
+		must(heap_at(h, parent)->deadline <= heap_at(h, i)->deadline);
 	}
 }

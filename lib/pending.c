@@ -35,11 +35,10 @@ static bool reclaim(struct pending *p, struct entry e)
 	return true;
 }
 
-static inline void prefetch(const struct pending *p, const struct entry *entry,
-			    size_t i, size_t n)
+/* Begins to fetch the slot of an entry that will be looked at. */
+static inline void prefetch(const struct pending *p, const struct entry *e)
 {
-	if (likely(i < n))
-		__builtin_prefetch(intake_slot(p->intake, entry[i].id));
+	__builtin_prefetch(intake_slot(p->intake, e->id));
 }
 
 /* Looks at n entries, going round once at most; returns how many it dropped. */
@@ -52,8 +51,9 @@ static size_t look(struct pending *p, size_t n)
 	for (; n > 0 && p->heap.n > 0; n--) {
 		if (p->cursor >= p->heap.n)
 			p->cursor = 0;
-		prefetch(p, p->heap.entry, p->cursor + PREFETCH, p->heap.n);
-		if (reclaim(p, p->heap.entry[p->cursor])) {
+		if (likely(p->cursor + PREFETCH < p->heap.n))
+			prefetch(p, heap_at(&p->heap, p->cursor + PREFETCH));
+		if (reclaim(p, *heap_at(&p->heap, p->cursor))) {
 			heap_remove(&p->heap, p->cursor);
 			dropped++;
 		}
@@ -69,7 +69,7 @@ bool pending_sweep(struct pending *p)
 
 static bool has_room(struct pending *p)
 {
-	if (likely(p->heap.n < p->heap.capacity))
+	if (heap_has_room(&p->heap))
 		return true;
 	pending_sweep(p);
 	return heap_reserve(&p->heap);
@@ -81,7 +81,8 @@ static bool sort(struct pending *p, struct block *b)
 	for (; b->n > 0; b->n--) {
 		struct entry e = b->entry[b->n - 1];
 
-		prefetch(p, b->entry, b->n - 1 - PREFETCH, b->n);
+		if (likely(b->n > PREFETCH))
+			prefetch(p, &b->entry[b->n - 1 - PREFETCH]);
 		if (reclaim(p, e))
 			continue;
 		if (!has_room(p))
@@ -110,22 +111,35 @@ bool pending_sort(struct pending *p)
 	return true;
 }
 
+static struct entry *earliest_of(struct block *b)
+{
+	struct entry *earliest = b->entry;
+
+	for (uint32_t i = 1; i < b->n; i++) {
+		if (b->entry[i].deadline < earliest->deadline)
+			earliest = &b->entry[i];
+	}
+	return earliest;
+}
+
 /*
- * Puts the earliest entry of the backlog at the top of the heap, which is
- * full, and the top in its place.  The new top is earlier than the old one,
- * so the heap stays one.
+ * The heap is full: if the earliest entry of the backlog's first block is
+ * earlier than the top of the heap, puts each in the other's place.  The new
+ * top is earlier than the old one, so the heap stays one.
  */
 static TT_NOINLINE void exchange(struct pending *p)
 {
-	struct entry *top = &p->heap.entry[0];
+	struct entry *top = heap_at(&p->heap, 0);
 	struct block *b = backlog_take(&p->backlog);
+	struct entry *e = earliest_of(b);
 	struct entry t = *top;
-	size_t i = 0;
 
-	while (b->entry[i].deadline != b->nearest)
-		i++;
-	*top = b->entry[i];
-	b->entry[i] = t;
+	if (e->deadline < t.deadline) {
+		*top = *e;
+		*e = t;
+		e = earliest_of(b);
+	}
+	b->nearest = e->deadline;
 	backlog_add(&p->backlog, b);
 }
 
@@ -134,7 +148,7 @@ static bool backlog_is_first(const struct pending *p)
 	const struct block *b = p->backlog.earliest;
 
 	return unlikely(b != NULL) &&
-	       (p->heap.n == 0 || b->nearest < p->heap.entry[0].deadline);
+	       (p->heap.n == 0 || b->nearest < heap_at(&p->heap, 0)->deadline);
 }
 
 void pending_add(struct pending *p, struct block *blocks)
@@ -153,8 +167,8 @@ bool pending_next(struct pending *p, int64_t *ret_next)
 		*ret_next = INT64_MAX;
 		if (p->heap.n == 0)
 			return true;
-		*ret_next = p->heap.entry[0].deadline;
-		if (!reclaim(p, p->heap.entry[0]))
+		*ret_next = heap_at(&p->heap, 0)->deadline;
+		if (!reclaim(p, *heap_at(&p->heap, 0)))
 			return true;
 		heap_remove(&p->heap, 0);
 	}
@@ -165,7 +179,7 @@ bool pending_next(struct pending *p, int64_t *ret_next)
 
 uint64_t pending_take(struct pending *p)
 {
-	uint64_t id = p->heap.entry[0].id;
+	uint64_t id = heap_at(&p->heap, 0)->id;
 
 	heap_remove(&p->heap, 0);
 	return id;
@@ -186,6 +200,6 @@ bool pending_trim(struct pending *p)
 void pending_check(const struct pending *p)
 {
 	heap_check(&p->heap);
-	must(p->heap.capacity > 0);
+	must(p->heap.chunks > 0);
 	backlog_check(&p->backlog);
 }

@@ -26,7 +26,7 @@ void block_free_all(struct block *b)
 
 void queue_init(struct queue *q)
 {
-	*q = (struct queue){0};
+	*q = (struct queue){.nearest = INT64_MAX};
 }
 
 void queue_destroy(struct queue *q)
@@ -50,11 +50,14 @@ bool queue_extend(struct queue *q)
 		return false;
 	b->next = NULL;
 	b->n = BLOCK_ENTRIES;
-	if (q->last)
+	if (q->last) {
 		q->last->next = b;
-	else
+		q->last->nearest = q->nearest;
+	} else {
 		set_first(q, b);
+	}
 	q->last = b;
+	q->nearest = INT64_MAX;
 	q->blocks++;
 	q->back = b->entry;
 	q->back_limit = b->entry + BLOCK_ENTRIES;
@@ -73,17 +76,18 @@ TT_NOINLINE void queue_next_block(struct queue *q)
 struct block *queue_take(struct queue *q)
 {
 	struct block *taken = q->first;
-	size_t gone;
+	uint32_t gone;
 
 	if (q->front == q->back)
 		return NULL;
-	q->last->n = (size_t)(q->back - q->last->entry);
-	gone = (size_t)(q->front - taken->entry);
+	q->last->n = (uint32_t)(q->back - q->last->entry);
+	q->last->nearest = q->nearest;
+	gone = (uint32_t)(q->front - taken->entry);
 	taken->n -= gone;
 	if (gone > 0)
 		memmove(taken->entry, q->front,
 			taken->n * sizeof(struct entry));
-	*q = (struct queue){.spares = q->spares};
+	*q = (struct queue){.spares = q->spares, .nearest = INT64_MAX};
 	return taken;
 }
 
@@ -94,6 +98,18 @@ size_t queue_size(const struct queue *q)
 	return (q->blocks - 1) * BLOCK_ENTRIES +
 	       (size_t)(q->back - q->last->entry) -
 	       (size_t)(q->front - q->first->entry);
+}
+
+static void check_block(const struct queue *q, const struct block *b)
+{
+	const struct entry *e = b == q->first ? q->front : b->entry;
+	const struct entry *end = b == q->last ? q->back : b->entry + b->n;
+	int64_t nearest = b == q->last ? q->nearest : b->nearest;
+
+	must(b->next || b == q->last);
+	must(b->n == BLOCK_ENTRIES);
+	for (; e < end; e++)
+		must(e->deadline >= nearest);
 }
 
 void queue_check(const struct queue *q)
@@ -107,8 +123,7 @@ void queue_check(const struct queue *q)
 		return;
 	}
 	for (const struct block *b = q->first; b; b = b->next) {
-		must(b->next || b == q->last);
-		must(b->n == BLOCK_ENTRIES);
+		check_block(q, b);
 		blocks++;
 	}
 	must(blocks == q->blocks);

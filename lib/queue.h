@@ -9,6 +9,8 @@
  *     full.
  *  3. Nothing here allocates.  Who adds brings a block first if there is no
  *     room; a block that falls empty stays with the queue as a spare.
+ *  4. Each block knows a time before which none of its entries is due, so
+ *     that who takes them all need not look at each.
  *
  * Not thread-safe: protected by whatever protects its owner.
  */
@@ -25,10 +27,11 @@
 #define BLOCK_ENTRIES ((BLOCK_BYTES - 32) / sizeof(struct entry))
 
 struct block {
-	struct block *next;
-	struct block *child; /* in a backlog */
-	size_t n;            /* entries in it, once it has left the queue */
-	int64_t nearest;     /* in a backlog: no entry is due earlier */
+	struct block *next; /* in a chain; in a backlog the right child */
+	struct block *left; /* in a backlog, as is rank */
+	uint32_t rank;
+	uint32_t n;      /* entries in it, once it has left the queue */
+	int64_t nearest; /* no entry is due earlier; once it is not the last */
 	struct entry entry[BLOCK_ENTRIES];
 };
 
@@ -40,7 +43,8 @@ struct queue {
 	struct block *first;
 	struct block *last;
 	struct block *spares;
-	size_t blocks; /* from first to last */
+	size_t blocks;   /* from first to last */
+	int64_t nearest; /* no entry of the last block is due earlier */
 };
 
 struct block *block_alloc(void);
@@ -73,7 +77,7 @@ bool queue_extend(struct queue *q);
 
 /*
  * Takes all entries out and returns them as a chain of blocks through next,
- * each with its n; NULL if there were none.
+ * each with its n and nearest; NULL if there were none.
  */
 struct block *queue_take(struct queue *q);
 
@@ -95,6 +99,8 @@ static inline bool queue_has_room(const struct queue *q, size_t n)
 static inline void queue_push(struct queue *q, struct entry e)
 {
 	*q->back++ = e;
+	if (unlikely(e.deadline < q->nearest))
+		q->nearest = e.deadline;
 }
 
 /* The entry at the front, or NULL. */

@@ -6,15 +6,20 @@ static struct block *block_of(uint64_t *rng, size_t n)
 {
 	struct block *b = block_alloc();
 
-	b->n = n;
+	b->n = (uint32_t)n;
+	b->nearest = INT64_MAX;
 	for (size_t i = 0; i < n; i++) {
 		b->entry[i].deadline = (int64_t)random_below(rng, 100000) - 999;
 		b->entry[i].id = i;
+		if (b->entry[i].deadline < b->nearest)
+			b->nearest = b->entry[i].deadline;
 	}
+	/* It need not be exact. */
+	b->nearest -= (int64_t)random_below(rng, 3);
 	return b;
 }
 
-/* Takes one out, and returns its earliest deadline. */
+/* Takes one out, and returns its bound. */
 static int64_t take(struct backlog *l)
 {
 	struct block *b = backlog_take(l);

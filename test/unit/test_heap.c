@@ -37,8 +37,8 @@ START_TEST(sorts_any_deadline)
 		heap_check(&h);
 	}
 	for (size_t i = 0; i < n; i++) {
-		ck_assert_int_le(last, h.entry[0].deadline);
-		last = h.entry[0].deadline;
+		ck_assert_int_le(last, heap_at(&h, 0)->deadline);
+		last = heap_at(&h, 0)->deadline;
 		heap_remove(&h, 0);
 		heap_check(&h);
 	}
@@ -71,13 +71,13 @@ START_TEST(random_against_sorted)
 			size_t at = random_below(&rng, 2)
 					    ? 0
 					    : random_below(&rng, n);
-			uint64_t id = h.entry[at].id;
+			uint64_t id = heap_at(&h, at)->id;
 			size_t i = 0;
 
 			while (model[i].id != id)
 				i++;
 			ck_assert_int_eq(model[i].deadline,
-					 h.entry[at].deadline);
+					 heap_at(&h, at)->deadline);
 			heap_remove(&h, at);
 			model[i] = model[--n];
 		}
@@ -86,7 +86,7 @@ START_TEST(random_against_sorted)
 	}
 	qsort(model, n, sizeof(model[0]), by_deadline);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert_int_eq(h.entry[0].deadline, model[i].deadline);
+		ck_assert_int_eq(heap_at(&h, 0)->deadline, model[i].deadline);
 		heap_remove(&h, 0);
 	}
 	heap_destroy(&h);
@@ -95,22 +95,47 @@ END_TEST
 
 START_TEST(gives_memory_back)
 {
+	enum { N = 50 * HEAP_CHUNK };
 	struct heap h;
-	size_t full;
 
 	heap_init(&h);
-	for (uint64_t i = 0; i < 10000; i++) {
+	for (uint64_t i = 0; i < N; i++) {
 		ck_assert(heap_reserve(&h));
 		heap_push(&h, (struct entry){(int64_t)i, i});
+		ck_assert_uint_le(h.chunks, i / HEAP_CHUNK + 2);
 	}
-	full = h.capacity;
-	ck_assert_uint_le(full, 20000);
-	while (h.n > 1) {
+	heap_check(&h);
+	while (h.n > 0) {
 		heap_remove(&h, h.n - 1);
-		heap_check(&h);
-		ck_assert(h.capacity <= 4 * h.n + 4 || h.capacity == 64);
+		ck_assert_uint_le(h.chunks, h.n / HEAP_CHUNK + 3);
 	}
-	ck_assert_uint_lt(h.capacity, full / 64);
+	heap_check(&h);
+	ck_assert_uint_le(h.chunks, 2);
+	heap_destroy(&h);
+}
+END_TEST
+
+/* At the edge of a chunk nothing may be allocated and freed in turn. */
+START_TEST(keeps_a_chunk_in_reserve)
+{
+	struct heap h;
+	size_t chunks;
+
+	heap_init(&h);
+	do {
+		ck_assert(heap_reserve(&h));
+		heap_push(&h, (struct entry){(int64_t)h.n, h.n});
+	} while (h.n < 3 * HEAP_CHUNK || heap_has_room(&h));
+	ck_assert(heap_reserve(&h));
+	chunks = h.chunks;
+	for (int i = 0; i < 10; i++) {
+		heap_push(&h, (struct entry){0, 0});
+		heap_remove(&h, 0);
+		heap_remove(&h, 0);
+		ck_assert_uint_eq(h.chunks, chunks);
+		heap_push(&h, (struct entry){0, 0});
+		heap_check(&h);
+	}
 	heap_destroy(&h);
 }
 END_TEST
@@ -122,6 +147,7 @@ int main(void)
 		sorts_any_deadline,
 		random_against_sorted,
 		gives_memory_back,
+		keeps_a_chunk_in_reserve,
 	};
 
 	return RUN_TESTS("heap", tests);
