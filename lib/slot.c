@@ -57,7 +57,8 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 	t->memory[chunk] = memory;
 	/* Release: pairs with the load in slots_at. */
 	atomword_store_release(&t->chunk[chunk],
-			       p - t->end * sizeof(struct slot));
+			       (p - t->end * sizeof(struct slot)) |
+				       SLOT_CHUNK_THERE);
 	t->end += (uint32_t)chunk_slots(chunk);
 	return true;
 }

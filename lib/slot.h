@@ -130,11 +130,15 @@ static inline uint32_t slot_index(uint64_t id)
 
 /*
  * Where the slot with this number is, given the word for its chunk: that
- * holds the address that number 0 would have if the chunk went down to it.
+ * holds the address that number 0 would have if the chunk went down to it,
+ * and a bit that tells it from the word of a chunk that is not there.
  */
+#define SLOT_CHUNK_THERE 1u
+
 static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
 {
-	return (struct slot *)(chunk + (uintptr_t)number * sizeof(struct slot));
+	return (struct slot *)(chunk - SLOT_CHUNK_THERE +
+			       (uintptr_t)number * sizeof(struct slot));
 }
 
 /*
