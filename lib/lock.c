@@ -4,6 +4,8 @@
 #include "futex.h"
 #include "lock.h"
 
+#include <stdbool.h>
+
 #define SPINS 64
 
 static inline void relax(void)
@@ -15,16 +17,28 @@ static inline void relax(void)
 #endif
 }
 
-TT_NOINLINE void lock_acquire_slow(struct lock *l)
+static bool spin(struct lock *l)
 {
 	for (int i = 0; i < SPINS; i++) {
 		relax();
 		if (atom32_load(&l->held) == 0 && lock_try(l))
-			return;
+			return true;
 	}
+	return false;
+}
+
+/*
+ * Between two naps it spins too: who wakes meets threads that are busy with
+ * the lock, and one try in a nap could go wrong many times over.
+ */
+TT_NOINLINE void lock_acquire_slow(struct lock *l)
+{
+	if (spin(l))
+		return;
 	atom32_add(&l->sleepers, 1);
-	while (!lock_try(l))
+	do
 		futex_wait_for(&l->held, 1, LOCK_NAP_NS);
+	while (!lock_try(l) && !spin(l));
 	atom32_add(&l->sleepers, (uint32_t)-1);
 }
 
