@@ -85,7 +85,8 @@ int timerthread_set_buckets(struct timerthread *tt, unsigned n);
  * -EINVAL: tt is NULL, attr asks for a detached thread (at any time in the
  * life of tt), or pthread_create found attr invalid.  -EBUSY: started before.
  * -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN, -EPERM: as
- * pthread_create(3) said.
+ * pthread_create(3) said.  -ENOSYS, or what a system call filter says: the
+ * kernel refuses futex(2), with 64-bit times, to this process.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 

@@ -30,14 +30,24 @@ struct futex_time {
 #define FUTEX_CALL SYS_futex
 #endif
 
-static void futex(atom32 *word, int op, uint32_t val,
-		  const struct futex_time *t)
+/* 0, or a negative errno. */
+static int futex(atom32 *word, int op, uint32_t val, const struct futex_time *t)
 {
 	int saved_errno = errno;
+	int r = 0;
 
-	syscall(FUTEX_CALL, word, op | FUTEX_PRIVATE_FLAG, val, t, NULL,
-		FUTEX_BITSET_MATCH_ANY);
+	if (syscall(FUTEX_CALL, word, op | FUTEX_PRIVATE_FLAG, val, t, NULL,
+		    FUTEX_BITSET_MATCH_ANY) < 0)
+		r = -errno;
 	errno = saved_errno;
+	return r;
+}
+
+int futex_probe(void)
+{
+	atom32 word = 0;
+
+	return futex(&word, FUTEX_WAKE, 1, NULL);
 }
 
 void futex_wait_until(atom32 *word, uint32_t expected, int64_t deadline)
@@ -45,24 +55,24 @@ void futex_wait_until(atom32 *word, uint32_t expected, int64_t deadline)
 	struct futex_time t = {0, 0};
 
 	if (deadline == INT64_MAX) {
-		futex(word, FUTEX_WAIT_BITSET, expected, NULL);
+		(void)futex(word, FUTEX_WAIT_BITSET, expected, NULL);
 		return;
 	}
 	if (deadline > 0) {
 		t.sec = deadline / NS_PER_S;
 		t.nsec = deadline % NS_PER_S;
 	}
-	futex(word, FUTEX_WAIT_BITSET, expected, &t);
+	(void)futex(word, FUTEX_WAIT_BITSET, expected, &t);
 }
 
 void futex_wait_for(atom32 *word, uint32_t expected, long ns)
 {
 	struct futex_time t = {ns / NS_PER_S, ns % NS_PER_S};
 
-	futex(word, FUTEX_WAIT, expected, &t);
+	(void)futex(word, FUTEX_WAIT, expected, &t);
 }
 
 void futex_wake_one(atom32 *word)
 {
-	futex(word, FUTEX_WAKE, 1, NULL);
+	(void)futex(word, FUTEX_WAKE, 1, NULL);
 }

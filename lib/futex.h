@@ -9,6 +9,12 @@
 #include "base.h"
 
 /*
+ * 0, or why the kernel, or a filter in front of it, refuses the call: then
+ * those below would return at once.
+ */
+int futex_probe(void);
+
+/*
  * Sleeps while *word is expected, until woken or until the absolute time
  * deadline on CLOCK_MONOTONIC; INT64_MAX: until woken.  May return early for
  * no reason.

@@ -11,6 +11,7 @@
 
 #include "base.h"
 #include "driver_thread.h"
+#include "futex.h"
 #include "instance.h"
 
 #include <errno.h>
@@ -35,11 +36,15 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 /* Makes the parts and the thread.  Nothing remains if it fails. */
 static int start_parts(struct timerthread *tt, const pthread_attr_t *attr)
 {
-	struct intake *in = intake_create(tt->buckets);
-	int r = ENOMEM;
+	struct intake *in;
+	int r = futex_probe();
 
+	if (r < 0)
+		return r;
+	in = intake_create(tt->buckets);
 	if (!in)
 		return -ENOMEM;
+	r = ENOMEM;
 	if (engine_init(&tt->engine, in, &tt->wakeup)) {
 		r = driver_thread_start(tt, attr);
 		if (r == 0) {

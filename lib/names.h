@@ -27,6 +27,7 @@
 #define engine_destroy         tt_engine_destroy
 #define engine_init            tt_engine_init
 #define engine_run             tt_engine_run
+#define futex_probe            tt_futex_probe
 #define futex_wait_for         tt_futex_wait_for
 #define futex_wait_until       tt_futex_wait_until
 #define futex_wake_one         tt_futex_wake_one

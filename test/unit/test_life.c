@@ -8,12 +8,17 @@
 #include "fixture.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +55,42 @@ START_TEST(options)
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+/* Makes every futex call of this process fail, and nothing else. */
+static bool refuse_futexes(void)
+{
+#ifdef SYS_futex_time64
+	const unsigned nr = SYS_futex_time64;
+#else
+	const unsigned nr = SYS_futex;
+#endif
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+/* Without futexes the timer thread would spin: better not to start. */
+START_TEST(no_futex)
+{
+	setup();
+	if (!refuse_futexes()) {
+		puts("no_futex: no filters here, nothing was tested");
+	} else {
+		ck_assert_int_eq(timerthread_start(tt, NULL), -ENOSYS);
+		ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
+				 -EINVAL);
+	}
 	timerthread_destroy(tt);
 }
 END_TEST
@@ -469,6 +510,7 @@ int main(void)
 	const TTest *const tests[] = {
 		null_instance,
 		options,
+		no_futex,
 		any_number_of_buckets,
 		starts_once,
 		the_thread,
