@@ -27,7 +27,7 @@
  *
  * Any thread: announce, kick, stop, stopping.  The timer thread: the rest.
  * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
- * wake-up, for one bucket and without time-outs.
+ * wake-up.
  */
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H

@@ -3,15 +3,23 @@
  * A model of the way to sleep and of the wake-up: lib/wakeup.c with the parts
  * of bucket.c and engine.c that call it.
  *
- * PRODUCERS threads schedule in one bucket, each TIMERS timers with any
- * deadline; the timer thread fetches, and sleeps until the earliest deadline
- * that it knows.  Time stands still: what sleeps is woken or sleeps for ever.
- * When nothing moves any more, the timer thread must be asleep for the
- * earliest of all deadlines.  A stop at any moment must end the sleep.
+ * PRODUCERS threads, each with a bucket of its own, schedule TIMERS timers
+ * with any deadline, and may call for a collection after each; the timer
+ * thread fetches them, runs what its sleep lasted until, and sleeps until the
+ * earliest deadline that it knows.  Of its sleeps EARLY may end at any moment,
+ * because the time has come or for no reason.  What must hold:
+ *
+ *  - When nothing moves any more, the timer thread sleeps for the earliest of
+ *    all deadlines that are left.
+ *  - A stop at any moment ends it.
+ *  - There is no cycle: it never goes round without sleeping.
+ *
+ * A section under wakeup's lock is one step: who looks without the lock looks
+ * at one word.
  *
  * The names are those of the code.  A switch each leaves out one thing that
- * the code does, and must be caught: NO_CHECK, NO_CHANGE, NO_KICK,
- * RESET_LATE, READ_SEQ_LATE.
+ * the code does, and must be caught: NO_CHECK, NO_CHANGE, NO_KICK, NO_SEE,
+ * NO_AWAKE, NO_LIST, RESET_LATE, READ_SEQ_LATE.
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -19,35 +27,46 @@
 #ifndef TIMERS
 #define TIMERS 2
 #endif
+#ifndef EARLY
+#define EARLY 1
+#endif
 
-#define AWAKE 0
+#define AWAKE 0 /* and the deadline that calls for a collection */
 #define NEVER 4 /* deadlines are 1 to 3 */
 
-#define LOCK(l)	   atomic { !l; l = true }
-#define UNLOCK(l)  l = false
-#define MIN(a, b)  ((a) < (b) -> (a) : (b))
+#define LOCK(l)	  atomic { !l; l = true }
+#define UNLOCK(l) l = false
+#define MIN(a, b) ((a) < (b) -> (a) : (b))
 
-/* struct bucket */
-bool bucket_lock;
-bool listed;
-byte nearest = NEVER;
+/* A set of deadlines: bit d for d. */
+#define ADD(set, d)    set = set | (1 << (d))
+#define DROP(set, d)   set = set & ~(1 << (d))
+#define EARLIEST(set)                                                          \
+	((set) & 2 -> 1 : ((set) & 4 -> 2 : ((set) & 8 -> 3 : NEVER)))
+
+typedef bucket_t {
+	bool locked;
+	bool listed;
+	byte nearest;
+	byte timers
+};
+bucket_t bucket[PRODUCERS];
 
 /* struct wakeup */
-bool lock;
 byte seq;
 byte arrivals = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
-bool in_set;		   /* the bucket's bit in `listed` */
+byte in_set;		   /* `listed` */
 bool stopping;
 byte seen_seq;
 byte seen_arrivals = NEVER;
 
 /* the futex */
 bool blocked;
+byte early = EARLY;
 
-/* the timer thread's earliest, and the earliest of all for the check */
-byte next = NEVER;
-byte earliest = NEVER;
+/* what the timer thread holds */
+byte pending;
 byte producers = PRODUCERS;
 bool ended;
 
@@ -76,45 +95,55 @@ inline see()
 }
 
 /* wakeup_announce, under the bucket's lock */
-inline announce(deadline, kick)
+inline announce(b, deadline, kick)
 {
-	LOCK(lock);
-	in_set = true;
+	atomic {
+#ifndef NO_LIST
+	in_set = in_set | (1 << b);
+#endif
 	if
 	:: deadline < arrivals ->
 		arrivals = deadline;
-		kick = deadline < asleep_until;
 		if
-		:: kick -> asleep_until = deadline
-		:: else
-		fi;
-		if
-		:: kick || asleep_until == AWAKE -> change()
-		:: else
+		:: deadline < asleep_until ->
+			kick = true;
+			asleep_until = deadline;
+			change()
+		:: else ->
+			if
+			:: asleep_until == AWAKE -> change()
+			:: else
+			fi
 		fi
 	:: else
-	fi;
-	UNLOCK(lock)
+	fi
+	}
 }
 
-active [PRODUCERS] proctype producer()
+proctype producer(byte b)
 {
 	byte n, deadline;
 	bool kick;
 
 	for (n : 1 .. TIMERS) {
-		select (deadline : 1 .. 3);
-		kick = false;
-		LOCK(bucket_lock);
+		atomic {
+			select (deadline : 1 .. 3);
+			kick = false;
+			LOCK(bucket[b].locked);
+			ADD(bucket[b].timers, deadline)
+		}
 		if
-		:: deadline < nearest || !listed ->
-			listed = true;
-			nearest = MIN(deadline, nearest);
-			announce(deadline, kick)
+		:: deadline < bucket[b].nearest || !bucket[b].listed ->
+			bucket[b].listed = true;
+			bucket[b].nearest = MIN(deadline, bucket[b].nearest);
+			announce(b, deadline, kick)
 		:: else
 		fi;
-		earliest = MIN(deadline, earliest);
-		UNLOCK(bucket_lock);
+		if
+		:: true
+		:: announce(b, AWAKE, kick) /* a burst */
+		fi;
+		UNLOCK(bucket[b].locked);
 		if
 		:: kick -> kick_futex()
 		:: else
@@ -124,79 +153,110 @@ active [PRODUCERS] proctype producer()
 }
 
 /* wakeup_collect, and bucket_collect for each that is in the set */
-inline collect(visit)
+inline collect(visit, b)
 {
-	LOCK(lock);
-	visit = in_set;
-	in_set = false;
+	atomic {
+		visit = in_set;
+		in_set = 0;
 #ifndef RESET_LATE
-	arrivals = NEVER;
+		arrivals = NEVER;
 #endif
-	see();
-	UNLOCK(lock);
-	if
-	:: visit ->
-		LOCK(bucket_lock);
-		listed = false;
-		next = MIN(nearest, next);
-		nearest = NEVER;
-		UNLOCK(bucket_lock)
-	:: else
-	fi
+		see()
+	}
+	for (b : 0 .. PRODUCERS - 1) {
+		if
+		:: visit & (1 << b) ->
+			atomic {
+				!bucket[b].locked;
+				bucket[b].listed = false;
+				bucket[b].nearest = NEVER;
+				pending = pending | bucket[b].timers;
+				bucket[b].timers = 0
+			}
+		:: else
+		fi
+	}
 #ifdef RESET_LATE
-	;
-	LOCK(lock);
-	arrivals = NEVER;
-	see();
-	UNLOCK(lock)
+	atomic {
+		arrivals = NEVER;
+		see()
+	}
 #endif
+}
+
+/* The system call; time may come for what it sleeps until. */
+inline futex_wait(expected, due)
+{
+	atomic { blocked = (seq == expected) };
+	if
+	:: !blocked
+	:: early > 0 ->
+		early--;
+		blocked = false;
+		if
+		:: true
+		:: EARLIEST(pending) != NEVER -> due = true
+		fi
+	fi
 }
 
 /* wakeup_sleep */
-inline sleep_until_next(expected)
+inline sleep_until_next(expected, sleeps, due)
 {
-	LOCK(lock);
-	expected = seq;
-	if
+	atomic {
+		expected = seq;
 #ifdef NO_CHECK
-	:: stopping ->
+		sleeps = !stopping;
 #else
-	:: arrivals < next || stopping ->
+		sleeps = !stopping && arrivals >= EARLIEST(pending);
 #endif
-		UNLOCK(lock)
-	:: else ->
-		asleep_until = next;
-		UNLOCK(lock);
+		if
+		:: sleeps -> asleep_until = EARLIEST(pending)
+		:: else
+		fi
+	}
+	if
+	:: sleeps ->
 #ifdef READ_SEQ_LATE
 		expected = seq;
 #endif
-		atomic { blocked = (seq == expected) };
-		!blocked;
-		LOCK(lock);
-		asleep_until = AWAKE;
-		see();
-		UNLOCK(lock)
+		futex_wait(expected, due);
+		atomic {
+#ifndef NO_AWAKE
+			asleep_until = AWAKE;
+#endif
+#ifndef NO_SEE
+			see()
+#endif
+		}
+	:: else
 	fi
 }
 
-active proctype timer_thread()
+proctype timer_thread()
 {
-	byte expected;
-	bool visit;
+	byte expected, visit, b, e;
+	bool sleeps, due;
 
 	do
 	:: stopping -> break
 	:: else ->
 		if
-		:: seq != seen_seq ->
-			LOCK(lock);
-			see();
-			UNLOCK(lock)
+		:: seq != seen_seq -> atomic { see() }
 		:: else
 		fi;
 		if
-		:: seen_arrivals < next -> collect(visit)
-		:: else -> sleep_until_next(expected)
+		:: seen_arrivals < EARLIEST(pending) -> collect(visit, b)
+		:: else ->
+			if
+			:: due ->
+				atomic {
+					due = false;
+					e = EARLIEST(pending);
+					DROP(pending, e)
+				}
+			:: else -> sleep_until_next(expected, sleeps, due)
+			fi
 		fi
 	od;
 	ended = true
@@ -205,21 +265,34 @@ active proctype timer_thread()
 /* wakeup_stop */
 inline stop()
 {
-	LOCK(lock);
-	stopping = true;
-	change();
-	asleep_until = AWAKE;
-	UNLOCK(lock);
+	atomic {
+		stopping = true;
+		change();
+		asleep_until = AWAKE
+	}
 	kick_futex()
 }
 
-active proctype judge()
+init
 {
+	byte b, left;
+
+	atomic {
+		for (b : 0 .. PRODUCERS - 1) {
+			bucket[b].nearest = NEVER;
+			run producer(b)
+		}
+		run timer_thread()
+	};
 	if
 	:: true ->
 		timeout;
 		assert(producers == 0 && blocked);
-		assert(next == earliest)
+		left = pending;
+		for (b : 0 .. PRODUCERS - 1) {
+			left = left | bucket[b].timers
+		}
+		assert(asleep_until == EARLIEST(left))
 	:: true /* stop at any moment */
 	fi;
 	stop();
