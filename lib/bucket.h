@@ -6,8 +6,9 @@
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the timer thread
  *     takes it with bucket_collect, or until it is found cancelled.
- *  2. Each call pays rent: it looks at two of the oldest arrivals and frees
- *     the slots of those that were cancelled.  Before the bucket takes memory
+ *  2. Calls pay rent: each looks at two of the oldest arrivals and frees the
+ *     slots of those that were cancelled, but some calls rest when only living
+ *     ones were come upon for a while.  Before the bucket takes memory
  *     for slots it looks at a whole block of arrivals, and takes none if one
  *     was cancelled.  So the cancelled are never many more than the live, and
  *     are found while their lines are still in this CPU's cache.
@@ -41,6 +42,8 @@ struct bucket {
 	bool open;
 	bool listed;     /* announced to wakeup since the last collection */
 	int64_t nearest; /* no arrival is due earlier */
+	uint32_t lived;  /* of those last looked at, how many in a row */
+	uint32_t rests;  /* calls that look at nothing before the next look */
 	struct queue arrivals;
 	struct slots slots;
 	/* The timer thread's own: freed slots on their way back. */

@@ -6,10 +6,12 @@
  * compare-and-swap.  Both loops read the clock once a turn, and the CPU time
  * is that of both threads with their waiting: compare it, do not quote it.
  *
- * Each side looks whether the other has come far enough, at every turn or once
- * in 64.  At every turn, the line that the other is about to write goes back
- * and forth, as it does between threads that wait for each other; once in 64,
- * what is left is the price of the calls themselves.
+ * The ring comes in two kinds.  With counters, each side tells by one how far
+ * it is (Lamport 1983), which is how queues between threads mostly work.  With
+ * flags, a place in the ring says itself whether it is full; that ring moves
+ * so few cache lines, and hides the wait for them so well, that the calls' own
+ * instructions count for most.  There each side looks at the other at every
+ * turn, or once in 64.
  */
 #include "config.h"
 
@@ -29,10 +31,13 @@ struct record {
 };
 
 static struct record records[RECORDS] __attribute__((aligned(64)));
-static _Atomic uint64_t ring[RING] __attribute__((aligned(64)));
+static _Atomic int64_t ring[RING] __attribute__((aligned(64)));
+static _Atomic int64_t produced __attribute__((aligned(128)));
+static _Atomic int64_t claimed __attribute__((aligned(128)));
 static struct timerthread *tt; /* NULL: the bare hand-over */
 static long turns;
-static long batch; /* turns from one look at the other to the next */
+static long batch;   /* turns from one look at the other to the next */
+static bool counted; /* the ring's kind */
 static _Atomic unsigned long lost;
 
 static void ignore(void *arg)
@@ -40,7 +45,18 @@ static void ignore(void *arg)
 	(void)arg;
 }
 
-static uint64_t produce(long i)
+static int64_t load(const _Atomic int64_t *a)
+{
+	return atomic_load_explicit(a, memory_order_acquire);
+}
+
+static void store(_Atomic int64_t *a, int64_t value)
+{
+	atomic_store_explicit(a, value, memory_order_release);
+}
+
+/* Returns what goes into the ring. */
+static int64_t produce(long i)
 {
 	int64_t deadline = now_ns() + BENCH_S;
 	struct record *r = &records[i % RECORDS];
@@ -49,13 +65,13 @@ static uint64_t produce(long i)
 	if (tt) {
 		check(timerthread_schedule(tt, deadline, ignore, NULL, &id),
 		      "timerthread_schedule");
-		return id;
+		return (int64_t)id;
 	}
 	r->deadline = deadline;
 	for (int k = 0; k < 6; k++)
 		r->content[k] = (uint64_t)i;
 	atomic_store_explicit(&r->state, (uint64_t)i + 1, memory_order_release);
-	return (uint64_t)i + 1;
+	return i + 1;
 }
 
 static void claim(uint64_t what)
@@ -67,11 +83,29 @@ static void claim(uint64_t what)
 		atomic_fetch_add(&lost, 1);
 }
 
-static void wait_until_empty(_Atomic uint64_t *place, bool empty)
+/* Until place i is free, and the batch's places behind it. */
+static void wait_for_room(long i)
 {
-	while ((atomic_load_explicit(place, memory_order_acquire) == 0) !=
-	       empty)
-		relax();
+	long last = i + batch - 1;
+
+	if (counted) {
+		while (last - load(&claimed) >= RING)
+			relax();
+	} else {
+		while (load(&ring[last % RING]) != 0)
+			relax();
+	}
+}
+
+static void wait_for_turn(long i)
+{
+	if (counted) {
+		while (load(&produced) <= i)
+			relax();
+	} else {
+		while (load(&ring[i % RING]) == 0)
+			relax();
+	}
 }
 
 static void *producer(void *arg)
@@ -79,9 +113,10 @@ static void *producer(void *arg)
 	pin(0);
 	for (long i = 0; i < turns; i++) {
 		if (i % batch == 0)
-			wait_until_empty(&ring[(i + batch - 1) % RING], true);
-		atomic_store_explicit(&ring[i % RING], produce(i),
-				      memory_order_release);
+			wait_for_room(i);
+		store(&ring[i % RING], produce(i));
+		if (counted)
+			store(&produced, i + 1);
 	}
 	return arg;
 }
@@ -92,16 +127,14 @@ static void *consumer(void *arg)
 	pin(1);
 	for (long i = 0; i < turns; i++) {
 		long ahead = i + IN_FLIGHT + batch - 1;
-		uint64_t what;
 
-		if (ahead >= turns)
-			ahead = turns - 1;
 		if (i % batch == 0)
-			wait_until_empty(&ring[ahead % RING], false);
-		what = atomic_load_explicit(&ring[i % RING],
-					    memory_order_acquire);
-		claim(what);
-		atomic_store_explicit(&ring[i % RING], 0, memory_order_release);
+			wait_for_turn(ahead < turns ? ahead : turns - 1);
+		claim((uint64_t)load(&ring[i % RING]));
+		if (counted)
+			store(&claimed, i + 1);
+		else
+			store(&ring[i % RING], 0);
 	}
 	return arg;
 }
@@ -114,6 +147,10 @@ static double measure(struct timerthread *with, long n)
 
 	tt = with;
 	turns = n;
+	atomic_store(&produced, 0);
+	atomic_store(&claimed, 0);
+	for (int i = 0; i < RING; i++)
+		atomic_store(&ring[i], 0);
 	for (int i = 0; i < RECORDS; i++)
 		atomic_store(&records[i].state, 0);
 	start = process_cpu_ns();
@@ -145,11 +182,15 @@ static void handovers(const struct bench_options *o, double at_most)
 
 void bench_handover(const struct bench_options *o)
 {
-	printf(" each looks at the other at every turn\n");
 	batch = 1;
+	counted = true;
+	printf(" ring with counters\n");
 	handovers(o, 1.5);
-	printf(" once in 64 turns\n");
+	counted = false;
+	printf(" ring with flags\n");
+	handovers(o, 1.5);
 	batch = 64;
+	printf(" ring with flags, looked at once in 64 turns\n");
 	handovers(o, BENCH_NO_TARGET);
 	print_figure("failed cancels", (double)lost, "", 0);
 }
