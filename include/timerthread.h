@@ -10,16 +10,20 @@
  * Rules that hold for every function here:
  *
  *  - Time is a signed 64-bit count of nanoseconds on the instance's clock,
- *    CLOCK_MONOTONIC.  A deadline in the past, negative ones included, means
- *    "as soon as possible".  Sums saturate at TIMERTHREAD_NEVER.
+ *    CLOCK_MONOTONIC unless timerthread_set_clock chose another.  A deadline
+ *    in the past, negative ones included, means "as soon as possible".  Sums
+ *    saturate at TIMERTHREAD_NEVER.
  *  - An int function returns 0 or a documented positive value on success and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - What a function hands out goes through its ret_ arguments, which are
  *    written on success only.  A call that fails changes nothing.
  *  - Unless said otherwise a function may be called from any thread, from
  *    callbacks included, and never from a signal handler.
- *  - A child of fork(2) has no timer thread: it must not use instances that
- *    were started before the fork.
+ *  - A child of fork(2) has no timer thread.  There, each call on an instance
+ *    that was started before the fork returns -ECHILD at once, except
+ *    timerthread_destroy, which frees it.  An instance that was created but
+ *    not started, and that no thread was using at that moment, may be used and
+ *    started in the child.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */
@@ -27,7 +31,9 @@
 #define TIMERTHREAD_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,7 +55,14 @@ typedef uint64_t timerthread_id;
  */
 typedef void timerthread_fn(void *arg);
 
-/* The deadline of a timer that only waits to be cancelled. */
+/*
+ * What timerthread_drain hands a timer to: the timer's id, function and
+ * argument, and ctx as it was given.
+ */
+typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
+				  void *arg, void *ctx);
+
+/* The deadline of a timer that only waits to be cancelled or rescheduled. */
 #define TIMERTHREAD_NEVER INT64_C(0x7fffffffffffffff)
 
 /*
@@ -79,14 +92,50 @@ int timerthread_set_name(struct timerthread *tt, const char *name);
 int timerthread_set_buckets(struct timerthread *tt, unsigned n);
 
 /*
+ * Sets the clock that deadlines are on: CLOCK_MONOTONIC (the default),
+ * CLOCK_BOOTTIME, which goes on while the system is suspended, or
+ * CLOCK_REALTIME.  When the wall clock is stepped, timers of a CLOCK_REALTIME
+ * instance follow it: what became due runs at once, what moved away waits.
+ * -EINVAL: tt is NULL or clock is another one.  -EBUSY: after start or stop.
+ */
+int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
+
+/*
+ * Lets timers fire up to ns nanoseconds late, never early, so that one wake-up
+ * of the thread serves all that come due within that time.  The default is 0.
+ * -EINVAL: tt is NULL or ns negative.  -EBUSY: after start or stop.
+ */
+int timerthread_set_slack(struct timerthread *tt, int64_t ns);
+
+/*
+ * Sets how many timers there may be at one time; one more gets -EAGAIN.  A
+ * timer counts from its schedule call until a cancel of it returned 0 or its
+ * last callback returned.  The cap is exact, whatever races there are, and
+ * costs a counter that all CPUs share.  0, the default: no cap.
+ * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
+ */
+int timerthread_set_max_timers(struct timerthread *tt, size_t n);
+
+/*
+ * Has the timer thread call on_start(arg) before any timer's callback, and
+ * on_exit(arg) after the last one, before it ends.  Either may be NULL.  The
+ * rules for callbacks hold for them too.
+ * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
+ */
+int timerthread_set_thread_hooks(struct timerthread *tt,
+				 timerthread_fn *on_start,
+				 timerthread_fn *on_exit, void *arg);
+
+/*
  * Starts the timer thread; from its return on, timers can be scheduled.
  * attr is as for pthread_create(3), NULL for the defaults, and must ask for
  * a joinable thread.
  * -EINVAL: tt is NULL, attr asks for a detached thread (at any time in the
  * life of tt), or pthread_create found attr invalid.  -EBUSY: started before.
  * -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN, -EPERM: as
- * pthread_create(3) said.  -ENOSYS, or what a system call filter says: the
- * kernel refuses futex(2), with 64-bit times, to this process.
+ * pthread_create(3) said.  -ENOSYS: the kernel, or a filter of system calls,
+ * refuses futex(2), with 64-bit times, to this process.  With CLOCK_BOOTTIME
+ * also -EMFILE, -ENFILE: as timerfd_create(2) said.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
@@ -96,17 +145,28 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * was over before or had never been started; 1 when called from a callback
  * of tt: the thread then ends once that callback returns.  The caller must
  * not hold a lock that a callback of tt takes.
- * -EINVAL: tt is NULL.
+ * -EINVAL: tt is NULL.  -EPERM: tt is the default instance.
  */
 int timerthread_stop(struct timerthread *tt);
 
 /*
- * Stops tt, discards its timers and frees it; NULL is fine.  No other call on
- * tt may be running or follow; where a callback destroys tt, that includes
- * the call that scheduled it.  From a callback of tt, the memory is freed
- * once that callback has returned.
+ * Stops tt, discards its timers and frees it; NULL is fine, and on the default
+ * instance it does nothing.  Calls of timerthread_stop and
+ * timerthread_cancel_wait that other threads are in are waited for.  No other
+ * call on tt may be running or follow; where a callback destroys tt, that
+ * includes the call that scheduled it.  From a callback of tt, the memory is
+ * freed once that callback has returned.
  */
 void timerthread_destroy(struct timerthread *tt);
+
+/*
+ * The instance that all of the process may share: made and started by the
+ * first call, with default options, and never stopped.  A child of fork(2)
+ * gets one of its own.
+ * -EINVAL: ret_tt is NULL.  Else as timerthread_create and timerthread_start;
+ * after a failure the next call tries again.
+ */
+int timerthread_default(struct timerthread **ret_tt);
 
 /*
  * Timers.
@@ -116,7 +176,8 @@ void timerthread_destroy(struct timerthread *tt);
  * Schedules fn(arg) for the absolute time deadline; never runs it earlier.
  * *ret_id, where ret_id is not NULL, is written before fn can run.
  * -EINVAL: tt or fn is NULL, or tt was not started.  -ESHUTDOWN: tt was
- * stopped.  -ENOMEM: no memory for one more timer.  -EAGAIN: the bucket of the
+ * stopped.  -ENOMEM: no memory for one more timer.  -EAGAIN: there are as many
+ * timers as timerthread_set_max_timers allows, or the bucket of the
  * calling CPU holds all the timers that ids can name in it: over 4 million
  * where there are 1024 buckets, 2 thousand million where there are one or two.
  */
@@ -132,16 +193,69 @@ int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 			       timerthread_id *ret_id);
 
 /*
+ * Schedules fn(arg) for the absolute time first and then every period
+ * nanoseconds, until it is cancelled.  Each deadline is the one before plus the
+ * period, however late the callback ran, so that nothing drifts; those that
+ * had passed when a run began are skipped (the policy of the Go runtime).
+ * Errors as timerthread_schedule, and -EINVAL: period is 0 or negative.
+ */
+int timerthread_schedule_every(struct timerthread *tt, int64_t first,
+			       int64_t period, timerthread_fn *fn, void *arg,
+			       timerthread_id *ret_id);
+
+/*
+ * Moves a pending timer to another deadline; it keeps its id.  To a later
+ * time this only stores the deadline.  A periodic timer has its next run moved,
+ * also while its callback is running, and goes on from there.  A timer that
+ * does not repeat can be armed again from its own callback, and from nowhere
+ * else once that has begun.
+ * -ENOENT: the timer is over, or its callback has begun (see above), or it was
+ * cancelled while running, or the id was never given.  Once its callback has
+ * armed it again it can be moved from everywhere.  -EINVAL: tt is NULL, or
+ * was not started.  -ESHUTDOWN: tt was stopped.  -ENOMEM: no memory to move it
+ * to an earlier time; it stays where it was.
+ */
+int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
+			   int64_t deadline);
+
+/*
  * Cancels a timer.  Returns 0 when it will not run: the library will not
  * touch its fn and arg again, and no other cancel of it returns 0.  So whoever
  * gets the 0 owns what arg refers to; without one, the callback does.  Returns
- * 1 when its callback is running now, on another thread or as the caller.
- * After stop, what has not run can still be cancelled.
+ * 1 when its callback is running now, on another thread or as the caller; it
+ * will not run again after that.  After stop, what has not run can still be
+ * cancelled.
  * -ENOENT: there is no such timer, or no more: it has run (what its callback
  * wrote is visible to the caller), was cancelled, or the id was never given.
  * -EINVAL: tt is NULL.
  */
 int timerthread_cancel(struct timerthread *tt, timerthread_id id);
+
+/*
+ * As timerthread_cancel, but where that returns 1 this waits until the callback
+ * is over, and then returns 1.  So once it has returned 0, 1 or -ENOENT the
+ * callback does not run, and what it wrote is visible.  The caller must not
+ * hold a lock that the callback takes.
+ * -EDEADLK: called from that callback; nothing was cancelled.
+ */
+int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
+
+/*
+ * The deadline of a pending timer; of a periodic one that is running, that of
+ * its next run.
+ * -ENOENT: as timerthread_reschedule.  -EINVAL: tt or ret_deadline is NULL.
+ */
+int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
+			     int64_t *ret_deadline);
+
+/*
+ * After stop: hands every timer that will never run to visit, once, and
+ * returns how many there were (INT_MAX: that many or more).  Each counts as
+ * cancelled from just before its visit on.
+ * -EINVAL: tt or visit is NULL.  -EBUSY: the timer thread is not over.
+ */
+int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
+		      void *ctx);
 
 /*
  * The time on the instance's clock, in nanoseconds.  -EINVAL: tt is NULL.

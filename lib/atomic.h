@@ -14,6 +14,7 @@
 #define TT_ATOMIC_H
 
 #include <atomic_ops.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef volatile unsigned int atom32;
@@ -46,9 +47,20 @@ static inline uint32_t atom32_swap_acquire(atom32 *a, uint32_t from,
 	return AO_int_fetch_compare_and_swap_acquire(a, from, to);
 }
 
+/* The same; acquires and releases. */
+static inline uint32_t atom32_swap(atom32 *a, uint32_t from, uint32_t to)
+{
+	return AO_int_fetch_compare_and_swap_full(a, from, to);
+}
+
 static inline void atom32_add(atom32 *a, uint32_t n)
 {
 	(void)AO_int_fetch_and_add(a, n);
+}
+
+static inline uintptr_t atomword_load(const atomword *a)
+{
+	return AO_load(a);
 }
 
 static inline uintptr_t atomword_load_acquire(const atomword *a)
@@ -59,6 +71,17 @@ static inline uintptr_t atomword_load_acquire(const atomword *a)
 static inline void atomword_store_release(atomword *a, uintptr_t value)
 {
 	AO_store_release(a, value);
+}
+
+/* False: it was not from.  Acquires and releases. */
+static inline bool atomword_swap(atomword *a, uintptr_t from, uintptr_t to)
+{
+	return AO_compare_and_swap_full(a, from, to);
+}
+
+static inline void atomword_add(atomword *a, uintptr_t n)
+{
+	(void)AO_fetch_and_add(a, n);
 }
 
 #endif

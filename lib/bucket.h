@@ -7,8 +7,8 @@
  *  1. A timer is in the bucket from bucket_schedule until the timer thread
  *     takes it with bucket_collect, or until it is found cancelled.
  *  2. Calls pay rent: each looks at two of the oldest arrivals and frees the
- *     slots of those that were cancelled, but some calls rest when only living
- *     ones were come upon for a while.  Before the bucket takes memory
+ *     slots of those that were cancelled, but some calls rest when that has
+ *     left no more arrivals than before.  Before the bucket takes memory
  *     for slots it looks at a whole block of arrivals, and takes none if one
  *     was cancelled.  So the cancelled are never many more than the live, and
  *     are found while their lines are still in this CPU's cache.
@@ -42,8 +42,9 @@ struct bucket {
 	bool open;
 	bool listed;     /* announced to wakeup since the last collection */
 	int64_t nearest; /* no arrival is due earlier */
-	uint32_t lived;  /* of those last looked at, how many in a row */
+	uint32_t lived;  /* looks in a row that met no timer that is over */
 	uint32_t rests;  /* calls that look at nothing before the next look */
+	size_t usual;    /* arrivals when rent has caught up; see rent.h */
 	struct queue arrivals;
 	struct slots slots;
 	/* The timer thread's own: freed slots on their way back. */
@@ -53,12 +54,29 @@ struct bucket {
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift);
 void bucket_destroy(struct bucket *b);
 
+/*
+ * In a child of fork(2), where the lock may be held by a thread that is not
+ * there: then what it was changing is not freed.
+ */
+void bucket_destroy_inherited(struct bucket *b);
+
 void bucket_open(struct bucket *b);
 void bucket_shut(struct bucket *b);
 
-/* As timerthread_schedule, with its arguments checked. */
-int bucket_schedule(struct bucket *b, struct wakeup *w, int64_t deadline,
-		    timerthread_fn *fn, void *arg, timerthread_id *ret_id);
+/* As timerthread_schedule_every, with its arguments checked. */
+int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
+		    uint64_t *ret_id);
+
+/*
+ * As timerthread_reschedule, for a slot of this bucket.  inside: the caller is
+ * the callback of the timer that is running in s.
+ */
+int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
+		      uint64_t id, int64_t deadline, bool inside);
+
+/* As timerthread_get_deadline. */
+int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
+			int64_t *ret_deadline);
 
 /*
  * Takes all arrivals, as a chain of blocks, and gives back what is on the

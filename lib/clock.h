@@ -8,9 +8,12 @@
 #include "base.h"
 
 #include <stdint.h>
+#include <time.h>
 
-/* The time on CLOCK_MONOTONIC. */
-int64_t clock_now(void);
+int64_t clock_now(clockid_t clock);
+
+/* A time that is not negative. */
+struct timespec clock_timespec(int64_t t);
 
 /* a + b, or the nearest value that exists. */
 int64_t clock_add(int64_t a, int64_t b);

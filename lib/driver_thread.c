@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "driver_thread.h"
+#include "life.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -43,12 +44,15 @@ static void *thread_main(void *arg)
 	own = tt;
 	/* The attributes may have asked for another mask. */
 	block_all_signals(NULL);
-	pthread_setname_np(pthread_self(), tt->name);
+	pthread_setname_np(pthread_self(), tt->options.name);
 	set_timer_slack();
+	if (tt->options.on_start)
+		tt->options.on_start(tt->options.hook_arg);
 	while (!wakeup_stopping(&tt->wakeup))
 		wakeup_sleep(&tt->wakeup, engine_run(&tt->engine));
-	if (tt->orphaned)
-		instance_free(tt);
+	if (tt->options.on_exit)
+		tt->options.on_exit(tt->options.hook_arg);
+	life_thread_ends(tt);
 	return NULL;
 }
 

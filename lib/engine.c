@@ -3,6 +3,10 @@
 
 #include "clock.h"
 #include "engine.h"
+#include "expiry.h"
+#include "fork.h"
+
+#include <pthread.h>
 
 /*
  * Short enough that what was cancelled does not pile up between pauses; long
@@ -13,15 +17,20 @@
 /* Callbacks between two blocks that are sorted although something is due. */
 #define FIRED_PER_TIDY 64
 
-bool engine_init(struct engine *e, struct intake *in, struct wakeup *w)
+/*
+ * So many timers that were moved to a later time are put back before a sleep
+ * that they would have ended for nothing.
+ */
+#define SETTLED_MAX 64
+
+bool engine_init(struct engine *e, const struct engine_parts *parts)
 {
-	e->intake = in;
-	e->wakeup = w;
-	e->now = INT64_MIN;
-	e->tidied = 0;
-	e->next = INT64_MAX;
-	e->fired = 0;
-	return pending_init(&e->pending, in);
+	*e = (struct engine){
+		.parts = *parts,
+		.now = INT64_MIN,
+		.next = INT64_MAX,
+	};
+	return pending_init(&e->pending, parts->intake);
 }
 
 void engine_destroy(struct engine *e)
@@ -36,30 +45,83 @@ static void collect(struct engine *e)
 	struct bucket_set listed;
 	uint32_t i;
 
-	wakeup_collect(e->wakeup, &listed);
+	wakeup_collect(e->parts.wakeup, &listed);
 	while (bucket_set_take(&listed, &i))
-		pending_add(p,
-			    bucket_collect(&e->intake->bucket[i], &p->spares));
+		pending_add(p, bucket_collect(&e->parts.intake->bucket[i],
+					      &p->spares));
 }
 
+/* The wall clock may have been set back since it was read. */
 static bool is_due(struct engine *e, int64_t deadline)
 {
-	if (deadline > e->now)
-		e->now = clock_now();
+	if (deadline > e->now || e->parts.clock == CLOCK_REALTIME)
+		e->now = clock_now(e->parts.clock);
 	return deadline <= e->now;
 }
 
-/* Runs the timer that pending_next found. */
+/* The compare-and-swap keeps the compiler from moving stores before it. */
+static void set_busy(struct engine *e)
+{
+	(void)atom32_swap_acquire(&e->busy, 0, 1);
+}
+
+static void set_idle(struct engine *e)
+{
+	atom32_store_release(&e->busy, 0);
+}
+
+static void call(struct engine *e, struct slot *s)
+{
+	uint32_t generation = fork_generation();
+
+	e->running = s;
+	set_idle(e);
+	s->fn(s->arg);
+	/* In a child, all of this may have been freed. */
+	if (unlikely(fork_generation() != generation))
+		pthread_exit(NULL);
+	set_busy(e);
+	e->running = NULL;
+}
+
+/* Who sees that the timer is over can count on its place. */
+static void finish(struct engine *e, struct bucket *b, struct slot *s,
+		   struct entry *entry)
+{
+	if (expiry_repeat(b, s, entry)) {
+		pending_put_back(&e->pending, *entry);
+		return;
+	}
+	limit_give(e->parts.limit);
+	if (!expiry_end(s))
+		await_end(e->parts.await, s);
+	intake_return(e->parts.intake, s);
+}
+
+/* The first entry that pending_next found has come up. */
 static void fire(struct engine *e)
 {
-	uint64_t id = pending_take(&e->pending);
-	struct slot *s = intake_slot(e->intake, id);
+	struct entry entry = pending_take(&e->pending);
+	struct bucket *b = intake_bucket(e->parts.intake, entry.index);
+	struct slot *s = slots_of(&b->slots, entry.index);
 
-	if (slot_begin(s, id)) {
-		s->fn(s->arg);
-		slot_finish(s, id);
+	/* So that a period that has passed by now counts as missed. */
+	if (entry.ticket & TICKET_REPEATS)
+		e->now = clock_now(e->parts.clock);
+	switch (expiry_begin(b, s, &entry, e->now)) {
+	case EXPIRY_RUN:
+		call(e, s);
+		finish(e, b, s, &entry);
+		break;
+	case EXPIRY_LATER:
+		pending_put_back(&e->pending, entry);
+		break;
+	case EXPIRY_OVER:
+		intake_return(e->parts.intake, s);
+		break;
+	default:
+		break;
 	}
-	intake_return(e->intake, s);
 }
 
 /*
@@ -74,22 +136,32 @@ static void tidy_between(struct engine *e)
 	}
 }
 
+/* Puts the first one back if its time is a later one.  False: no need to. */
+static bool settle(struct engine *e)
+{
+	if (e->settled >= SETTLED_MAX || !pending_first_moved(&e->pending))
+		return false;
+	e->settled++;
+	fire(e);
+	return true;
+}
+
 /* One step towards having nothing due.  False: there. */
 static bool run_one(struct engine *e)
 {
 	bool settled;
 
-	if (wakeup_stopping(e->wakeup))
+	if (wakeup_stopping(e->parts.wakeup))
 		return false;
 	settled = pending_next(&e->pending, &e->next);
-	if (wakeup_arrivals(e->wakeup) < e->next) {
+	if (wakeup_arrivals(e->parts.wakeup) < e->next) {
 		collect(e);
 		settled = pending_next(&e->pending, &e->next);
 	}
 	if (!settled)
 		return true;
 	if (!is_due(e, e->next))
-		return pending_sort(&e->pending);
+		return pending_sort(&e->pending) || settle(e);
 	fire(e);
 	tidy_between(e);
 	return true;
@@ -100,10 +172,11 @@ static bool tidy(struct engine *e, bool *collected)
 {
 	bool more;
 
-	if (wakeup_stopping(e->wakeup))
+	if (wakeup_stopping(e->parts.wakeup))
 		return false;
 	if (!*collected) {
-		if (e->now - e->tidied < TIDY_NS)
+		/* Unsigned: the wall clock may have been set back. */
+		if ((uint64_t)e->now - (uint64_t)e->tidied < TIDY_NS)
 			return false;
 		e->tidied = e->now;
 		*collected = true;
@@ -118,10 +191,20 @@ int64_t engine_run(struct engine *e)
 {
 	bool collected = false;
 
+	set_busy(e);
+	e->settled = 0;
 	do {
 		while (run_one(e))
 			;
 	} while (tidy(e, &collected));
-	intake_give_back(e->intake);
+	intake_give_back(e->parts.intake);
+	set_idle(e);
 	return e->next;
+}
+
+bool engine_is_running(const struct engine *e, uint64_t id)
+{
+	const struct slot *s = e->running;
+
+	return s && slot_id(s, atom32_load(&s->state)) == id;
 }

@@ -13,31 +13,53 @@
  *     by a block's sorting at a time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.
+ *  6. A callback that returns in a child of fork(2) ends that child's thread:
+ *     there is nothing there to go on with.
  *
  * One thread at a time, the driver's.
  */
 #ifndef TT_ENGINE_H
 #define TT_ENGINE_H
 
+#include "await.h"
 #include "intake.h"
+#include "limit.h"
 #include "pending.h"
 #include "wakeup.h"
 
-struct engine {
+/* What an engine works on; it owns none of it. */
+struct engine_parts {
 	struct intake *intake;
 	struct wakeup *wakeup;
+	struct await *await;
+	struct limit *limit;
+	clockid_t clock;
+};
+
+struct engine {
+	struct engine_parts parts;
 	struct pending pending;
 	int64_t now; /* the clock when it was last read */
 	int64_t tidied;
-	int64_t next;   /* what pending_next said last */
-	unsigned fired; /* callbacks so far */
+	int64_t next;         /* what pending_next said last */
+	unsigned fired;       /* callbacks so far */
+	unsigned settled;     /* since engine_run began */
+	struct slot *running; /* whose callback runs now */
+	/*
+	 * 1: the structures are being changed.  Written by the driver, read in
+	 * a child of fork(2).
+	 */
+	atom32 busy;
 };
 
 /* False: no memory. */
-bool engine_init(struct engine *e, struct intake *in, struct wakeup *w);
+bool engine_init(struct engine *e, const struct engine_parts *parts);
 void engine_destroy(struct engine *e);
 
 /* Runs all that is due.  Returns the deadline to sleep until. */
 int64_t engine_run(struct engine *e);
+
+/* Is this timer's callback the one that runs now? */
+bool engine_is_running(const struct engine *e, uint64_t id);
 
 #endif

@@ -2,15 +2,23 @@
 /*
  * A reminder of one timer: what queues hold instead of the timer itself, so
  * that ordering them touches no slot.  Sixteen bytes, four to a cache line.
+ *
+ * A timer may have several, because one that is moved to an earlier time gets
+ * a new one.  The ticket tells the one that counts: the slot has the same.
+ * Its lowest bit says whether the timer repeats.
  */
 #ifndef TT_ENTRY_H
 #define TT_ENTRY_H
 
 #include <stdint.h>
 
+#define TICKET_REPEATS 1u
+#define TICKET_STEP    2u
+
 struct entry {
-	int64_t deadline; /* the timer's, when the entry was made */
-	uint64_t id;      /* see slot.h */
+	int64_t deadline; /* the timer's then; it may have become later */
+	uint32_t ticket;
+	uint32_t index; /* the slot's */
 };
 
 #endif

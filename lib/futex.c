@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Absolute times go through FUTEX_WAIT_BITSET, whose timeout is a point on
- * CLOCK_MONOTONIC: a thread that is preempted before it sleeps does not sleep
+ * Absolute times go through FUTEX_WAIT_BITSET, whose timeout is a point on a
+ * clock: a thread that is preempted before it sleeps does not sleep
  * longer for it, as it would with the relative timeout of FUTEX_WAIT.
  */
 #include "config.h"
@@ -43,26 +43,41 @@ static int futex(atom32 *word, int op, uint32_t val, const struct futex_time *t)
 	return r;
 }
 
-int futex_probe(void)
+/* It does not sleep: the word is not what is expected. */
+static bool can_wait(int op)
+{
+	const struct futex_time t = {0, 0};
+	atom32 word = 0;
+
+	return futex(&word, op, 1, &t) == -EAGAIN;
+}
+
+bool futex_works(void)
 {
 	atom32 word = 0;
 
-	return futex(&word, FUTEX_WAKE, 1, NULL);
+	return futex(&word, FUTEX_WAKE, 1, NULL) == 0 && can_wait(FUTEX_WAIT) &&
+	       can_wait(FUTEX_WAIT_BITSET) &&
+	       can_wait(FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME);
 }
 
-void futex_wait_until(atom32 *word, uint32_t expected, int64_t deadline)
+void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+		      int64_t deadline)
 {
+	int op = FUTEX_WAIT_BITSET;
 	struct futex_time t = {0, 0};
 
 	if (deadline == INT64_MAX) {
-		(void)futex(word, FUTEX_WAIT_BITSET, expected, NULL);
+		(void)futex(word, op, expected, NULL);
 		return;
 	}
+	if (clock == CLOCK_REALTIME)
+		op |= FUTEX_CLOCK_REALTIME;
 	if (deadline > 0) {
 		t.sec = deadline / NS_PER_S;
 		t.nsec = deadline % NS_PER_S;
 	}
-	(void)futex(word, FUTEX_WAIT_BITSET, expected, &t);
+	(void)futex(word, op, expected, &t);
 }
 
 void futex_wait_for(atom32 *word, uint32_t expected, long ns)

@@ -8,18 +8,22 @@
 #include "atomic.h"
 #include "base.h"
 
+#include <stdbool.h>
+#include <time.h>
+
 /*
- * 0, or why the kernel, or a filter in front of it, refuses the call: then
- * those below would return at once.
+ * False: the kernel, or a filter in front of it, refuses the call, and those
+ * below would return at once.
  */
-int futex_probe(void);
+bool futex_works(void);
 
 /*
  * Sleeps while *word is expected, until woken or until the absolute time
- * deadline on CLOCK_MONOTONIC; INT64_MAX: until woken.  May return early for
- * no reason.
+ * deadline on CLOCK_MONOTONIC or CLOCK_REALTIME; INT64_MAX: until woken.  May
+ * return early for no reason.
  */
-void futex_wait_until(atom32 *word, uint32_t expected, int64_t deadline);
+void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+		      int64_t deadline);
 
 /* The same for at most ns nanoseconds. */
 void futex_wait_for(atom32 *word, uint32_t expected, long ns);

@@ -8,8 +8,11 @@
 #define TT_INSTANCE_H
 
 #include "atomic.h"
+#include "await.h"
 #include "engine.h"
+#include "fork.h"
 #include "intake.h"
+#include "limit.h"
 #include "timerthread.h"
 #include "wakeup.h"
 
@@ -25,33 +28,74 @@ enum life {
 	LIFE_STOPPED,
 };
 
-struct timerthread {
-	/*
-	 * 0 before start, an address from then on.  Written under the mutex,
-	 * read by any thread.
-	 */
-	atomword intake;
-	/* Has locks of its own. */
-	struct wakeup wakeup;
-	/* The timer thread's own. */
-	struct engine engine;
-	bool orphaned; /* destroyed by a callback */
-	/* Protected by the mutex. */
-	pthread_mutex_t mutex;
-	pthread_cond_t stopped;
-	enum life life;
-	bool joining; /* a thread is in pthread_join */
-	pthread_t thread;
+/* What may be set before start. */
+struct options {
 	char name[THREAD_NAME_SIZE];
 	uint32_t buckets;
+	clockid_t clock;
+	int64_t slack;
+	size_t max_timers;
+	timerthread_fn *on_start;
+	timerthread_fn *on_exit;
+	void *hook_arg;
+	bool is_default; /* never stopped; see default.c */
+};
+
+struct timerthread {
+	/*
+	 * The generation (see fork.h) in which it was started; 0: it was not.
+	 * Written under the mutex, read by any thread.
+	 */
+	atom32 born;
+	/* Constant once born is set. */
+	struct intake *intake;
+	struct options options; /* before that protected by the mutex */
+	/* Have locks of their own. */
+	struct limit limit;
+	struct wakeup wakeup;
+	struct await await;
+	/* The timer thread's own. */
+	struct engine engine;
+	/* Protected by the mutex. */
+	pthread_mutex_t mutex;
+	pthread_cond_t changed; /* life, or joiners */
+	enum life life;
+	bool joining;     /* a thread is in pthread_join */
+	unsigned joiners; /* threads that wait for the timer thread's end */
+	bool orphaned;    /* destroyed by a callback */
+	pthread_t thread;
 };
 
 /*
- * NULL before start.  Acquire: pairs with the store in start_parts.
+ * Was it started, and by this process?  Acquire: pairs with the store in
+ * start_parts, so that what is constant from then on can be read.
  */
-static inline struct intake *instance_intake(const struct timerthread *tt)
+static inline bool instance_lives(const struct timerthread *tt)
 {
-	return (struct intake *)atomword_load_acquire(&tt->intake);
+	return likely(atom32_load_acquire(&tt->born) == fork_generation());
+}
+
+/* Was it started by a parent of this process? */
+static inline bool instance_inherited(const struct timerthread *tt)
+{
+	uint32_t born = atom32_load_acquire(&tt->born);
+
+	return unlikely(born != 0 && born != fork_generation());
+}
+
+/*
+ * Why instance_lives was false: -EINVAL, never started; -ESHUTDOWN, stopped
+ * before it was; -ECHILD, inherited.  0: it was just being started.
+ */
+int instance_why_not(struct timerthread *tt);
+
+/*
+ * The clock of an instance that may not have been started: then only who sets
+ * the options asks.
+ */
+static inline clockid_t instance_clock(const struct timerthread *tt)
+{
+	return tt->options.clock;
 }
 
 /* Default options, nothing started. */
@@ -59,5 +103,8 @@ void instance_init(struct timerthread *tt);
 
 /* Frees an instance and what start made for it; no thread of it runs. */
 void instance_free(struct timerthread *tt);
+
+/* The same in a child of fork(2), for an instance that is inherited. */
+void instance_free_inherited(struct timerthread *tt);
 
 #endif

@@ -47,6 +47,13 @@ void intake_destroy(struct intake *in)
 	free(in->memory);
 }
 
+void intake_destroy_inherited(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_destroy_inherited(&in->bucket[i]);
+	free(in->memory);
+}
+
 void intake_open(struct intake *in)
 {
 	for (uint32_t i = 0; i < in->n; i++)
@@ -61,11 +68,10 @@ void intake_shut(struct intake *in)
 
 void intake_return(struct intake *in, struct slot *s)
 {
-	uint32_t i = s->index & ((UINT32_C(1) << in->shift) - 1);
-	struct bucket *b = &in->bucket[i];
+	struct bucket *b = intake_bucket(in, s->index);
 
 	slot_list_add(&b->returns, s);
-	bucket_set_add(&in->returning, i);
+	bucket_set_add(&in->returning, b->slots.bucket);
 	if (b->returns.n >= RETURNS_MAX)
 		bucket_give_back(b);
 }

@@ -36,6 +36,9 @@ struct intake {
 struct intake *intake_create(uint32_t n);
 void intake_destroy(struct intake *in);
 
+/* In a child of fork(2): as bucket_destroy_inherited. */
+void intake_destroy_inherited(struct intake *in);
+
 void intake_open(struct intake *in);
 void intake_shut(struct intake *in);
 
@@ -58,6 +61,19 @@ static inline struct slot *intake_slot(struct intake *in, uint64_t id)
 	if (unlikely(bucket >= in->n))
 		return NULL;
 	return slots_at(&in->bucket[bucket].slots, index >> in->shift);
+}
+
+/* The bucket of a slot with this index, which must be one that was given. */
+static inline struct bucket *intake_bucket(struct intake *in, uint32_t index)
+{
+	return &in->bucket[index & ((UINT32_C(1) << in->shift) - 1)];
+}
+
+/* The slot that an entry refers to. */
+static inline struct slot *intake_slot_of(struct intake *in,
+					  const struct entry *e)
+{
+	return slots_of(&intake_bucket(in, e->index)->slots, e->index);
 }
 
 /* Frees a dead slot.  It reaches its bucket at intake_give_back or before. */

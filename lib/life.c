@@ -5,14 +5,14 @@
  * stop shuts the buckets before it stops the thread, each under its lock: a
  * schedule call either is in its bucket by then or fails, so that what stop
  * leaves behind is complete.  Of several threads in stop one joins the timer
- * thread, and the others wait for that one.
+ * thread, and the others wait for that one.  Whoever destroys waits until they
+ * have left; where a callback destroys, the last one to leave frees.
  */
 #include "config.h"
 
 #include "base.h"
 #include "driver_thread.h"
-#include "futex.h"
-#include "instance.h"
+#include "life.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 
 	if (!ret_tt)
 		return -EINVAL;
-	tt = aligned_alloc(TT_FAR_APART, sizeof(*tt));
+	tt = fork_watch() == 0 ? aligned_alloc(TT_FAR_APART, sizeof(*tt))
+			       : NULL;
 	if (tt) {
 		instance_init(tt);
 		*ret_tt = tt;
@@ -33,30 +34,59 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 	return tt ? 0 : -ENOMEM;
 }
 
-/* Makes the parts and the thread.  Nothing remains if it fails. */
-static int start_parts(struct timerthread *tt, const pthread_attr_t *attr)
+/* What the parts take from the options. */
+static bool fill_parts(struct timerthread *tt, struct intake *in)
 {
-	struct intake *in;
-	int r = futex_probe();
+	const struct options *o = &tt->options;
+	const struct engine_parts parts = {
+		.intake = in,
+		.wakeup = &tt->wakeup,
+		.await = &tt->await,
+		.limit = &tt->limit,
+		.clock = o->clock,
+	};
 
-	if (r < 0)
-		return r;
-	in = intake_create(tt->buckets);
+	tt->wakeup.slack = o->slack;
+	tt->limit.max = o->max_timers;
+	return engine_init(&tt->engine, &parts);
+}
+
+/* With the sleeper open.  Nothing else remains if it fails. */
+static int start_thread(struct timerthread *tt, const pthread_attr_t *attr)
+{
+	struct intake *in = intake_create(tt->options.buckets);
+	int r = ENOMEM;
+
 	if (!in)
 		return -ENOMEM;
-	r = ENOMEM;
-	if (engine_init(&tt->engine, in, &tt->wakeup)) {
+	if (fill_parts(tt, in)) {
 		r = driver_thread_start(tt, attr);
 		if (r == 0) {
 			intake_open(in);
-			/* Release: pairs with the load in instance_intake. */
-			atomword_store_release(&tt->intake, (uintptr_t)in);
+			tt->intake = in;
 			return 0;
 		}
 	}
 	engine_destroy(&tt->engine);
 	intake_destroy(in);
 	return -r;
+}
+
+static int start_parts(struct timerthread *tt, const pthread_attr_t *attr)
+{
+	int r = sleeper_open(&tt->wakeup.sleeper, tt->options.clock);
+
+	if (r < 0)
+		return r;
+	r = start_thread(tt, attr);
+	if (r < 0) {
+		sleeper_close(&tt->wakeup.sleeper);
+		return r;
+	}
+	tt->life = LIFE_RUNNING;
+	/* Release: pairs with the load in instance_lives. */
+	atom32_store_release(&tt->born, fork_generation());
+	return 0;
 }
 
 static bool joinable(const pthread_attr_t *attr)
@@ -75,14 +105,13 @@ TT_EXPORT int timerthread_start(struct timerthread *tt,
 
 	if (!tt || !joinable(attr))
 		return -EINVAL;
+	if (instance_inherited(tt))
+		return -ECHILD;
 	pthread_mutex_lock(&tt->mutex);
-	if (tt->life == LIFE_NEW) {
+	if (tt->life == LIFE_NEW)
 		r = start_parts(tt, attr);
-		if (r == 0)
-			tt->life = LIFE_RUNNING;
-	} else {
+	else
 		r = tt->life == LIFE_RUNNING ? -EBUSY : -ESHUTDOWN;
-	}
 	pthread_mutex_unlock(&tt->mutex);
 	errno = saved_errno;
 	return r;
@@ -91,17 +120,19 @@ TT_EXPORT int timerthread_start(struct timerthread *tt,
 /* With the mutex held, which it lets go meanwhile. */
 static void join(struct timerthread *tt)
 {
+	tt->joiners++;
 	if (tt->joining) {
 		while (tt->life != LIFE_STOPPED)
-			pthread_cond_wait(&tt->stopped, &tt->mutex);
-		return;
+			pthread_cond_wait(&tt->changed, &tt->mutex);
+	} else {
+		tt->joining = true;
+		pthread_mutex_unlock(&tt->mutex);
+		pthread_join(tt->thread, NULL);
+		pthread_mutex_lock(&tt->mutex);
+		tt->life = LIFE_STOPPED;
 	}
-	tt->joining = true;
-	pthread_mutex_unlock(&tt->mutex);
-	pthread_join(tt->thread, NULL);
-	pthread_mutex_lock(&tt->mutex);
-	tt->life = LIFE_STOPPED;
-	pthread_cond_broadcast(&tt->stopped);
+	tt->joiners--;
+	pthread_cond_broadcast(&tt->changed);
 }
 
 static void request_stop(struct timerthread *tt)
@@ -110,43 +141,90 @@ static void request_stop(struct timerthread *tt)
 		tt->life = LIFE_STOPPED;
 	} else if (tt->life == LIFE_RUNNING) {
 		tt->life = LIFE_STOPPING;
-		intake_shut(instance_intake(tt));
+		intake_shut(tt->intake);
 		wakeup_stop(&tt->wakeup);
 	}
 }
 
+/* As timerthread_stop; with the mutex held, and no thread cancellation. */
+static int stop(struct timerthread *tt)
+{
+	request_stop(tt);
+	if (tt->life != LIFE_STOPPING)
+		return 0;
+	if (driver_thread_is_self(tt))
+		return 1;
+	join(tt);
+	return 0;
+}
+
+/* With the mutex held: is there none left who would look at tt? */
+static bool is_last(const struct timerthread *tt)
+{
+	return tt->orphaned && tt->life == LIFE_STOPPED && tt->joiners == 0;
+}
+
 TT_EXPORT int timerthread_stop(struct timerthread *tt)
 {
-	int r = 0, cancel_state;
+	int r, cancel_state;
+	bool last;
 
 	if (!tt)
 		return -EINVAL;
+	if (instance_inherited(tt))
+		return -ECHILD;
+	if (tt->options.is_default)
+		return -EPERM;
 	/* A thread that is cancelled here would leave a join half done. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&tt->mutex);
-	request_stop(tt);
-	if (tt->life == LIFE_STOPPING) {
-		if (driver_thread_is_self(tt))
-			r = 1;
-		else
-			join(tt);
-	}
+	r = stop(tt);
+	last = is_last(tt);
 	pthread_mutex_unlock(&tt->mutex);
+	if (last)
+		instance_free(tt);
 	pthread_setcancelstate(cancel_state, NULL);
 	return r;
 }
 
+void life_thread_ends(struct timerthread *tt)
+{
+	bool last = false;
+
+	pthread_mutex_lock(&tt->mutex);
+	/* Else a thread that joins this one is there to free it. */
+	if (tt->orphaned && !tt->joining) {
+		pthread_detach(pthread_self());
+		tt->life = LIFE_STOPPED;
+		last = true;
+	}
+	pthread_mutex_unlock(&tt->mutex);
+	if (last)
+		instance_free(tt);
+}
+
 TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 {
-	if (!tt)
+	int cancel_state;
+
+	if (!tt || tt->options.is_default)
 		return;
-	if (timerthread_stop(tt) == 0) {
-		instance_free(tt);
+	if (instance_inherited(tt)) {
+		instance_free_inherited(tt);
 		return;
 	}
-	/* Called from a callback: the thread outlives the callback. */
-	pthread_detach(tt->thread);
-	tt->orphaned = true;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pthread_mutex_lock(&tt->mutex);
+	if (stop(tt) == 0) {
+		while (tt->joiners > 0)
+			pthread_cond_wait(&tt->changed, &tt->mutex);
+		pthread_mutex_unlock(&tt->mutex);
+		instance_free(tt);
+	} else {
+		tt->orphaned = true;
+		pthread_mutex_unlock(&tt->mutex);
+	}
+	pthread_setcancelstate(cancel_state, NULL);
 }
 
 TT_EXPORT int timerthread_get_pthread(struct timerthread *tt,
@@ -156,6 +234,8 @@ TT_EXPORT int timerthread_get_pthread(struct timerthread *tt,
 
 	if (!tt || !ret_thread)
 		return -EINVAL;
+	if (instance_inherited(tt))
+		return -ECHILD;
 	pthread_mutex_lock(&tt->mutex);
 	if (tt->life == LIFE_RUNNING)
 		*ret_thread = tt->thread;

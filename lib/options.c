@@ -10,33 +10,103 @@
 #include <errno.h>
 #include <string.h>
 
+/* 0 with the mutex held, or why nothing may be set. */
+static int begin(struct timerthread *tt)
+{
+	if (instance_inherited(tt))
+		return -ECHILD;
+	pthread_mutex_lock(&tt->mutex);
+	if (tt->life == LIFE_NEW)
+		return 0;
+	pthread_mutex_unlock(&tt->mutex);
+	return -EBUSY;
+}
+
+static int end(struct timerthread *tt)
+{
+	pthread_mutex_unlock(&tt->mutex);
+	return 0;
+}
+
 TT_EXPORT int timerthread_set_name(struct timerthread *tt, const char *name)
 {
 	size_t length = name ? strnlen(name, THREAD_NAME_SIZE) : 0;
-	int r = -EBUSY;
+	int r;
 
 	if (!tt || length == 0 || length == THREAD_NAME_SIZE)
 		return -EINVAL;
-	pthread_mutex_lock(&tt->mutex);
-	if (tt->life == LIFE_NEW) {
-		memcpy(tt->name, name, length + 1);
-		r = 0;
-	}
-	pthread_mutex_unlock(&tt->mutex);
-	return r;
+	r = begin(tt);
+	if (r < 0)
+		return r;
+	memcpy(tt->options.name, name, length + 1);
+	return end(tt);
 }
 
 TT_EXPORT int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 {
-	int r = -EBUSY;
+	int r;
 
 	if (!tt || n < 1 || n > INTAKE_MAX_BUCKETS)
 		return -EINVAL;
-	pthread_mutex_lock(&tt->mutex);
-	if (tt->life == LIFE_NEW) {
-		tt->buckets = n;
-		r = 0;
-	}
-	pthread_mutex_unlock(&tt->mutex);
-	return r;
+	r = begin(tt);
+	if (r < 0)
+		return r;
+	tt->options.buckets = n;
+	return end(tt);
+}
+
+TT_EXPORT int timerthread_set_clock(struct timerthread *tt, clockid_t clock)
+{
+	int r;
+
+	if (!tt || !sleeper_knows(clock))
+		return -EINVAL;
+	r = begin(tt);
+	if (r < 0)
+		return r;
+	tt->options.clock = clock;
+	return end(tt);
+}
+
+TT_EXPORT int timerthread_set_slack(struct timerthread *tt, int64_t ns)
+{
+	int r;
+
+	if (!tt || ns < 0)
+		return -EINVAL;
+	r = begin(tt);
+	if (r < 0)
+		return r;
+	tt->options.slack = ns;
+	return end(tt);
+}
+
+TT_EXPORT int timerthread_set_max_timers(struct timerthread *tt, size_t n)
+{
+	int r;
+
+	if (!tt)
+		return -EINVAL;
+	r = begin(tt);
+	if (r < 0)
+		return r;
+	tt->options.max_timers = n;
+	return end(tt);
+}
+
+TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
+					   timerthread_fn *on_start,
+					   timerthread_fn *on_exit, void *arg)
+{
+	int r;
+
+	if (!tt)
+		return -EINVAL;
+	r = begin(tt);
+	if (r < 0)
+		return r;
+	tt->options.on_start = on_start;
+	tt->options.on_exit = on_exit;
+	tt->options.hook_arg = arg;
+	return end(tt);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "expiry.h"
 #include "must.h"
 #include "pending.h"
 
@@ -24,21 +25,22 @@ void pending_destroy(struct pending *p)
 	block_free_all(p->spares);
 }
 
-/* Frees the timer of e if it is over. */
-static bool reclaim(struct pending *p, struct entry e)
+/* Is e of no more use?  Then frees its timer, if that is over. */
+static bool reclaim(struct pending *p, const struct entry *e)
 {
-	struct slot *s = intake_slot(p->intake, e.id);
+	struct bucket *b = intake_bucket(p->intake, e->index);
+	struct slot *s = slots_of(&b->slots, e->index);
+	enum expiry x = expiry_look(b, s, e);
 
-	if (!slot_is_dead(s, e.id))
-		return false;
-	intake_return(p->intake, s);
-	return true;
+	if (x == EXPIRY_OVER)
+		intake_return(p->intake, s);
+	return x != EXPIRY_PENDING;
 }
 
 /* Begins to fetch the slot of an entry that will be looked at. */
 static inline void prefetch(const struct pending *p, const struct entry *e)
 {
-	__builtin_prefetch(intake_slot(p->intake, e->id));
+	__builtin_prefetch(intake_slot_of(p->intake, e));
 }
 
 /* Looks at n entries, going round once at most; returns how many it dropped. */
@@ -53,7 +55,7 @@ static size_t look(struct pending *p, size_t n)
 			p->cursor = 0;
 		if (likely(p->cursor + PREFETCH < p->heap.n))
 			prefetch(p, heap_at(&p->heap, p->cursor + PREFETCH));
-		if (reclaim(p, *heap_at(&p->heap, p->cursor))) {
+		if (reclaim(p, heap_at(&p->heap, p->cursor))) {
 			heap_remove(&p->heap, p->cursor);
 			dropped++;
 		}
@@ -83,7 +85,7 @@ static bool sort(struct pending *p, struct block *b)
 
 		if (likely(b->n > PREFETCH))
 			prefetch(p, &b->entry[b->n - 1 - PREFETCH]);
-		if (reclaim(p, e))
+		if (reclaim(p, &e))
 			continue;
 		if (!has_room(p))
 			return false;
@@ -168,7 +170,7 @@ bool pending_next(struct pending *p, int64_t *ret_next)
 		if (p->heap.n == 0)
 			return true;
 		*ret_next = heap_at(&p->heap, 0)->deadline;
-		if (!reclaim(p, *heap_at(&p->heap, 0)))
+		if (!reclaim(p, heap_at(&p->heap, 0)))
 			return true;
 		heap_remove(&p->heap, 0);
 	}
@@ -177,12 +179,27 @@ bool pending_next(struct pending *p, int64_t *ret_next)
 	return false;
 }
 
-uint64_t pending_take(struct pending *p)
+struct entry pending_take(struct pending *p)
 {
-	uint64_t id = heap_at(&p->heap, 0)->id;
+	struct entry e = *heap_at(&p->heap, 0);
 
 	heap_remove(&p->heap, 0);
-	return id;
+	return e;
+}
+
+void pending_put_back(struct pending *p, struct entry e)
+{
+	heap_push(&p->heap, e);
+}
+
+bool pending_first_moved(const struct pending *p)
+{
+	const struct slot *s;
+
+	if (p->heap.n == 0)
+		return false;
+	s = intake_slot_of(p->intake, heap_at(&p->heap, 0));
+	return slot_state(atom32_load(&s->state)) == SLOT_MOVED;
 }
 
 bool pending_trim(struct pending *p)

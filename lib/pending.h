@@ -49,8 +49,14 @@ void pending_add(struct pending *p, struct block *blocks);
  */
 bool pending_next(struct pending *p, int64_t *ret_next);
 
-/* Takes out the entry that pending_next spoke of, and returns its id. */
-uint64_t pending_take(struct pending *p);
+/* Takes out the entry that pending_next spoke of. */
+struct entry pending_take(struct pending *p);
+
+/* Puts back an entry in the place of the one that was taken out last. */
+void pending_put_back(struct pending *p, struct entry e);
+
+/* Has the first timer in the heap been moved to a later time? */
+bool pending_first_moved(const struct pending *p);
 
 /* Sorts one block.  False: there is none, or no room for it. */
 bool pending_sort(struct pending *p);

@@ -63,17 +63,44 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 	return true;
 }
 
+/* What else than an armed timer a cancel may find. */
+static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
+{
+	while (slot_in(word, SLOT_ARMED) == slot_word(id)) {
+		switch (slot_state(word)) {
+		case SLOT_ARMED:
+			if (slot_change(s, &word, SLOT_DEAD))
+				return 0;
+			break;
+		case SLOT_MOVED:
+			if (slot_change(s, &word, SLOT_DEAD_MOVED))
+				return 0;
+			break;
+		case SLOT_RUNNING:
+		case SLOT_REPEATING:
+			if (slot_change(s, &word, SLOT_ENDING))
+				return 1;
+			break;
+		case SLOT_ENDING:
+			return 1;
+		case SLOT_FREE:
+		case SLOT_DEAD:
+		case SLOT_DEAD_MOVED:
+			return -ENOENT;
+		}
+	}
+	return -ENOENT;
+}
+
 int slot_cancel(struct slot *s, uint64_t id)
 {
 	uint32_t armed = slot_word(id), seen;
 
-	if (unlikely((armed & SLOT_STATE_MASK) != SLOT_ARMED))
+	if (unlikely(slot_state(armed) != SLOT_ARMED))
 		return -ENOENT;
 	seen = atom32_swap_acquire(&s->state, armed,
 				   armed ^ SLOT_ARMED ^ SLOT_DEAD);
-	if (likely(seen == armed))
-		return 0;
-	return seen == (armed ^ SLOT_ARMED ^ SLOT_RUNNING) ? 1 : -ENOENT;
+	return likely(seen == armed) ? 0 : cancel_other(s, id, seen);
 }
 
 void slots_check(const struct slots *t)

@@ -8,17 +8,32 @@
  *  2. An id names one timer for ever: a slot's generation changes each time
  *     it is freed, and a slot that has used up its generations is retired (64
  *     bytes lost after half a billion timers in one slot).
- *  3. Of all who try to cancel or begin a timer, exactly one succeeds: the
- *     state word changes by compare-and-swap on generation and state at once.
+ *  3. Of all who try to cancel, move or begin a timer, exactly one succeeds at
+ *     a time: the state word changes by compare-and-swap on generation and
+ *     state at once.
  *  4. Cancelling is that compare-and-swap and nothing else.
  *
  * The life of a slot, and who moves it on:
  *
- *	free -> armed      slot_arm, by who schedules, under the bucket's lock
- *	armed -> dead      slot_cancel, any thread
- *	armed -> running   slot_begin, the timer thread
- *	running -> dead    slot_finish, the timer thread
- *	dead -> free       slot_free, by the owner of the one entry for it
+ *	free -> armed           slot_arm, by who schedules, bucket's lock
+ *	armed -> moved          who reschedules, bucket's lock
+ *	moved -> armed          the timer thread, bucket's lock: put back
+ *	armed -> dead           slot_cancel, any thread
+ *	moved -> dead, moved    slot_cancel, any thread
+ *	armed, moved -> running, repeating
+ *	                        the timer thread; but for armed -> running
+ *	                        with the bucket's lock
+ *	running -> repeating    the timer thread, in the callback: armed again
+ *	running, repeating -> ending
+ *	                        slot_cancel, any thread
+ *	repeating -> armed      the timer thread, bucket's lock
+ *	running, ending -> dead the timer thread
+ *	dead -> free            the owner of the entry with the slot's ticket
+ *
+ * "Moved" says that the deadline is not that of the entry: then whoever comes
+ * upon the entry must look under the lock.  A slot that died so may just be
+ * getting a new entry from a thread that found it alive, so the timer thread
+ * looks under the lock again before it frees it.
  *
  * An id is the state word of the armed timer (high half) and the slot's index
  * (low half).  The index is the slot's number in its bucket and, in its low
@@ -31,30 +46,47 @@
 
 #include "atomic.h"
 #include "base.h"
+#include "entry.h"
 #include "timerthread.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum slot_state {
-	SLOT_FREE = 0, /* on a free list, retired, or never used */
-	SLOT_ARMED = 1,
-	SLOT_RUNNING = 2,
-	SLOT_DEAD = 3,
+	SLOT_FREE = 0,  /* on a free list, retired, or never used */
+	SLOT_ARMED = 1, /* pending, its entry has its deadline */
+	SLOT_MOVED = 2, /* pending, its entry has an earlier deadline */
+	SLOT_RUNNING = 3,
+	SLOT_REPEATING = 4, /* running, and armed again when that is over */
+	SLOT_ENDING = 5,    /* running, cancelled meanwhile */
+	SLOT_DEAD = 6,
+	SLOT_DEAD_MOVED = 7, /* dead, was moved before */
 };
 
 #define SLOT_STATE_BITS 3
 #define SLOT_STATE_MASK ((1u << SLOT_STATE_BITS) - 1)
 #define SLOT_GENERATION (1u << SLOT_STATE_BITS)
 
+/* What a timer is made from. */
+struct timer {
+	int64_t deadline;
+	int64_t period; /* 0: it does not repeat */
+	timerthread_fn *fn;
+	void *arg;
+};
+
 struct slot {
 	atom32 state;   /* generation and slot_state */
+	atom32 ticket;  /* its entry's; written under the bucket's lock */
 	uint32_t index; /* set before the first use, constant from then on */
+	/* Protected by the bucket's lock. */
+	int64_t deadline;
+	int64_t queued; /* its entry's deadline */
 	/*
 	 * Written under the bucket's lock while the slot is free, then read
-	 * by the timer thread alone, once slot_begin has succeeded.
+	 * by the timer thread alone, while it runs or has the entry.
 	 */
-	int64_t deadline;
+	int64_t period;
 	timerthread_fn *fn;
 	void *arg;
 	/* Owned by whoever owns the list that a free or dead slot is on. */
@@ -157,16 +189,16 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
 }
 
-/* The slot that an entry refers to; id must be one that slot_arm gave. */
-static inline struct slot *slots_of(const struct slots *t, uint64_t id)
+/* The slot that an entry refers to. */
+static inline struct slot *slots_of(const struct slots *t, uint32_t index)
 {
-	uint32_t number = slot_index(id) >> t->shift;
+	uint32_t number = index >> t->shift;
 	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
 
 	return slot_address(atomword_load_acquire(&t->chunk[i]), number);
 }
 
-/* A free slot, or NULL where there is none.  Under the lock. */
+/* A free slot; there must be one.  Under the lock. */
 static inline struct slot *slots_take(struct slots *t)
 {
 	struct slot *s = t->free;
@@ -175,9 +207,7 @@ static inline struct slot *slots_take(struct slots *t)
 		t->free = s->next;
 		return s;
 	}
-	if (t->fresh == t->end)
-		return NULL;
-	s = slots_at(t, t->fresh);
+	s = slots_of(t, t->fresh << t->shift);
 	s->index = t->fresh++ << t->shift | t->bucket;
 	return s;
 }
@@ -188,64 +218,108 @@ static inline bool slots_any(const struct slots *t)
 	return likely(t->free != NULL) || t->fresh != t->end;
 }
 
+static inline enum slot_state slot_state(uint32_t word)
+{
+	return (enum slot_state)(word & SLOT_STATE_MASK);
+}
+
+/* The word of the same timer in another state. */
+static inline uint32_t slot_in(uint32_t word, enum slot_state state)
+{
+	return (word & ~SLOT_STATE_MASK) | state;
+}
+
+/* The id of the timer that a slot holds while its state is word. */
+static inline uint64_t slot_id(const struct slot *s, uint32_t word)
+{
+	return (uint64_t)slot_in(word, SLOT_ARMED) << 32 | s->index;
+}
+
+/* The entry that counts.  Under the lock. */
+static inline struct entry slot_entry(const struct slot *s)
+{
+	return (struct entry){s->queued, atom32_load(&s->ticket), s->index};
+}
+
 /*
- * Arms a slot from slots_take and returns its timer's id.
- * Release: pairs with the compare-and-swap in slot_cancel and slot_begin.
+ * Arms a slot from slots_take and returns its timer's id.  Under the lock.
+ * Release: pairs with the compare-and-swaps in slot_cancel and slot_begin.
  */
-static inline uint64_t slot_arm(struct slot *s, int64_t deadline,
-				timerthread_fn *fn, void *arg)
+static inline uint64_t slot_arm(struct slot *s, const struct timer *t)
 {
 	uint32_t word = atom32_load(&s->state) | SLOT_ARMED;
 
-	s->deadline = deadline;
-	s->fn = fn;
-	s->arg = arg;
+	uint32_t ticket = atom32_load(&s->ticket) | TICKET_REPEATS;
+
+	atom32_store(&s->ticket, ticket + !!t->period + 1);
+	s->deadline = t->deadline;
+	s->queued = t->deadline;
+	s->period = t->period;
+	s->fn = t->fn;
+	s->arg = t->arg;
 	atom32_store_release(&s->state, word);
 	return (uint64_t)word << 32 | s->index;
 }
 
 /*
  * Returns as timerthread_cancel.  Acquire: pairs with the store in slot_arm,
- * and on failure with the one in slot_finish, so that -ENOENT shows what the
- * callback wrote.
+ * and on failure with slot_change at the end of the callback, so that -ENOENT
+ * shows what that wrote.
  */
 int slot_cancel(struct slot *s, uint64_t id);
 
-/* Acquire: pairs with the store in slot_arm. */
-static inline bool slot_begin(struct slot *s, uint64_t id)
+/*
+ * From one state of a timer to another; false: it is in a third by now, which
+ * is in *word.  Acquires and releases: pairs with itself on other threads,
+ * and with slot_arm and slot_cancel.
+ */
+static inline bool slot_change(struct slot *s, uint32_t *word,
+			       enum slot_state to)
 {
-	uint32_t word = slot_word(id);
+	uint32_t was = *word;
 
-	return atom32_swap_acquire(&s->state, word,
-				   word ^ SLOT_ARMED ^ SLOT_RUNNING) == word;
+	*word = atom32_swap(&s->state, was, slot_in(was, to));
+	return *word == was;
 }
 
-/* Release: pairs with the compare-and-swap in slot_cancel. */
-static inline void slot_finish(struct slot *s, uint64_t id)
+/* Does this entry count?  Under the lock it goes on to. */
+static inline bool slot_owns(const struct slot *s, const struct entry *e)
 {
-	uint32_t word = slot_word(id);
+	return likely(atom32_load(&s->ticket) == e->ticket);
+}
 
-	atom32_store_release(&s->state, word ^ SLOT_ARMED ^ SLOT_DEAD);
+/*
+ * armed -> running, if the entry counts and the timer does not repeat.  By the
+ * timer thread: only it makes armed of moved, and the ticket changes in "moved"
+ * only.  Acquire: pairs with the store in slot_arm, so that the ticket is not
+ * older than the state.
+ */
+static inline bool slot_begin(struct slot *s, const struct entry *e)
+{
+	uint32_t word = atom32_load_acquire(&s->state);
+
+	return slot_state(word) == SLOT_ARMED && slot_owns(s, e) &&
+	       !(e->ticket & TICKET_REPEATS) &&
+	       slot_change(s, &word, SLOT_RUNNING);
 }
 
 /* Is the timer over?  Orders nothing: who frees the slot reads none of it. */
-static inline bool slot_is_dead(const struct slot *s, uint64_t id)
+static inline bool slot_is_dead(const struct slot *s)
 {
-	return atom32_load(&s->state) ==
-	       (slot_word(id) ^ SLOT_ARMED ^ SLOT_DEAD);
+	return (atom32_load(&s->state) & SLOT_DEAD) == SLOT_DEAD;
 }
 
 /*
  * dead -> free.  False when the slot has used up its generations and must not
  * be used again; its state then matches no id that was ever given.
- * Release: as slot_finish, for a cancel that comes so late that it finds this.
+ * Release: for a cancel that comes so late that it finds this.
  */
 static inline bool slot_free(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);
 
-	word = (word & ~SLOT_STATE_MASK) + SLOT_GENERATION;
-	atom32_store_release(&s->state, word | SLOT_FREE);
+	word = slot_in(word, SLOT_FREE) + SLOT_GENERATION;
+	atom32_store_release(&s->state, word);
 	return likely(word != 0);
 }
 

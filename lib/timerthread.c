@@ -6,22 +6,26 @@
 
 #include "base.h"
 #include "clock.h"
+#include "driver_thread.h"
 #include "instance.h"
 
 #include <errno.h>
 
-/*
- * Why an instance had no intake: never started, or stopped before it was.  0:
- * it was just being started, and has one now.
- */
-static TT_NOINLINE int why_no_intake(struct timerthread *tt)
+static int schedule(struct timerthread *tt, const struct timer *t,
+		    timerthread_id *ret_id)
 {
-	int r = 0;
+	int r;
 
-	pthread_mutex_lock(&tt->mutex);
-	if (!instance_intake(tt))
-		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
-	pthread_mutex_unlock(&tt->mutex);
+	if (unlikely(!instance_lives(tt))) {
+		r = instance_why_not(tt);
+		if (r < 0)
+			return r;
+	}
+	if (unlikely(!limit_take(&tt->limit)))
+		return -EAGAIN;
+	r = bucket_schedule(intake_pick(tt->intake), &tt->wakeup, t, ret_id);
+	if (unlikely(r < 0))
+		limit_give(&tt->limit);
 	return r;
 }
 
@@ -29,46 +33,128 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 				   timerthread_fn *fn, void *arg,
 				   timerthread_id *ret_id)
 {
-	struct intake *in;
-	int r;
+	const struct timer t = {deadline, 0, fn, arg};
 
 	if (unlikely(!tt || !fn))
 		return -EINVAL;
-	in = instance_intake(tt);
-	if (unlikely(!in)) {
-		r = why_no_intake(tt);
-		if (r < 0)
-			return r;
-		in = instance_intake(tt);
-	}
-	return bucket_schedule(intake_pick(in), &tt->wakeup, deadline, fn, arg,
-			       ret_id);
+	return schedule(tt, &t, ret_id);
 }
 
 TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 					 timerthread_fn *fn, void *arg,
 					 timerthread_id *ret_id)
 {
-	int64_t deadline = clock_add(clock_now(), delay);
+	struct timer t = {0, 0, fn, arg};
 
-	return timerthread_schedule(tt, deadline, fn, arg, ret_id);
+	if (unlikely(!tt || !fn))
+		return -EINVAL;
+	t.deadline = clock_add(clock_now(instance_clock(tt)), delay);
+	return schedule(tt, &t, ret_id);
+}
+
+TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
+					 int64_t period, timerthread_fn *fn,
+					 void *arg, timerthread_id *ret_id)
+{
+	const struct timer t = {first, period, fn, arg};
+
+	if (unlikely(!tt || !fn || period <= 0))
+		return -EINVAL;
+	return schedule(tt, &t, ret_id);
+}
+
+/*
+ * What all calls on a timer that exists begin with: 0 and its slot, or why
+ * there is none.  An instance that has none has no timers.
+ */
+static inline int find(struct timerthread *tt, timerthread_id id,
+		       struct slot **ret_slot)
+{
+	if (unlikely(!tt))
+		return -EINVAL;
+	if (unlikely(!instance_lives(tt)))
+		return instance_inherited(tt) ? -ECHILD : -ENOENT;
+	*ret_slot = intake_slot(tt->intake, id);
+	return likely(*ret_slot != NULL) ? 0 : -ENOENT;
 }
 
 TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 {
-	struct intake *in;
 	struct slot *s;
+	int r = find(tt, id, &s);
+
+	if (unlikely(r < 0))
+		return r;
+	r = slot_cancel(s, id);
+	if (likely(r == 0))
+		limit_give(&tt->limit);
+	return r;
+}
+
+/* Is the caller the callback of this timer? */
+static bool is_inside(struct timerthread *tt, timerthread_id id)
+{
+	return driver_thread_is_self(tt) && engine_is_running(&tt->engine, id);
+}
+
+TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
+{
+	struct slot *s;
+	int r = find(tt, id, &s);
+
+	if (r < 0)
+		return r;
+	if (is_inside(tt, id))
+		return -EDEADLK;
+	r = slot_cancel(s, id);
+	if (r == 0)
+		limit_give(&tt->limit);
+	else if (r == 1)
+		await_over(&tt->await, s, id);
+	return r;
+}
+
+TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
+				     int64_t deadline)
+{
+	struct slot *s;
+	int r;
 
 	if (unlikely(!tt))
 		return -EINVAL;
-	in = instance_intake(tt);
-	s = likely(in != NULL) ? intake_slot(in, id) : NULL;
-	return likely(s != NULL) ? slot_cancel(s, id) : -ENOENT;
+	if (unlikely(!instance_lives(tt))) {
+		r = instance_why_not(tt);
+		if (r < 0)
+			return r;
+	}
+	r = find(tt, id, &s);
+	if (unlikely(r < 0))
+		return r;
+	return bucket_reschedule(intake_bucket(tt->intake, slot_index(id)),
+				 &tt->wakeup, s, id, deadline,
+				 is_inside(tt, id));
+}
+
+TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
+				       timerthread_id id, int64_t *ret_deadline)
+{
+	struct slot *s;
+	int r;
+
+	if (!tt || !ret_deadline)
+		return -EINVAL;
+	r = find(tt, id, &s);
+	if (r < 0)
+		return r;
+	return bucket_get_deadline(intake_bucket(tt->intake, slot_index(id)), s,
+				   id, ret_deadline);
 }
 
 TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
 {
-	return tt ? clock_now() : -EINVAL;
+	if (!tt)
+		return -EINVAL;
+	return instance_inherited(tt) ? -ECHILD : clock_now(instance_clock(tt));
 }
 
 TT_EXPORT const char *timerthread_version(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "futex.h"
+#include "clock.h"
 #include "wakeup.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@ void wakeup_init(struct wakeup *w)
 	w->arrivals = INT64_MAX;
 	w->sleep = AWAKE;
 	w->seen_arrivals = INT64_MAX;
+	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1};
 }
 
 /*
@@ -27,17 +28,24 @@ static void change(struct wakeup *w)
 	atom32_store_release(&w->seq, atom32_load(&w->seq) + 1);
 }
 
+/* How long a deadline lets the thread sleep; the one that calls, not at all. */
+static int64_t latest(const struct wakeup *w, int64_t deadline)
+{
+	return deadline == INT64_MIN ? deadline : clock_add(deadline, w->slack);
+}
+
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 {
+	int64_t until = latest(w, deadline);
 	bool kick = false;
 
 	lock_acquire(&w->lock);
 	bucket_set_add(&w->listed, bucket);
 	if (deadline < w->arrivals) {
 		w->arrivals = deadline;
-		kick = deadline < w->sleep;
+		kick = until < w->sleep;
 		if (kick)
-			w->sleep = deadline;
+			w->sleep = until;
 		if (kick || w->sleep == AWAKE)
 			change(w);
 	}
@@ -47,7 +55,7 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 
 void wakeup_kick(struct wakeup *w)
 {
-	futex_wake_one(&w->seq);
+	sleeper_wake(&w->sleeper, &w->seq);
 }
 
 /* Under the lock. */
@@ -80,6 +88,7 @@ void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed)
 
 void wakeup_sleep(struct wakeup *w, int64_t next)
 {
+	int64_t until = latest(w, next);
 	uint32_t seq;
 
 	lock_acquire(&w->lock);
@@ -88,10 +97,10 @@ void wakeup_sleep(struct wakeup *w, int64_t next)
 		lock_release(&w->lock);
 		return;
 	}
-	w->sleep = next;
+	w->sleep = until;
 	lock_release(&w->lock);
 
-	futex_wait_until(&w->seq, seq, next);
+	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 
 	lock_acquire(&w->lock);
 	w->sleep = AWAKE;

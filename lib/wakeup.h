@@ -13,11 +13,12 @@
  *     free, the bucket's bit set here and a deadline not before `arrivals`,
  *     or the timer thread is between wakeup_collect and that bucket.
  *  2. No wake-up is lost: the timer thread does not sleep beyond a deadline
- *     that was announced.  Both sides decide under the lock; the futex word
+ *     that was announced, and the slack.  Both sides decide under the lock; the futex word
  *     changes there too, so a wake that comes between the decision to sleep
  *     and the sleep ends it.
  *  3. A wake-up is sent only to a thread that sleeps, or has decided to,
- *     beyond the new deadline, and beyond all that it was sent one for.  A
+ *     beyond the new deadline and the slack, and beyond all that it was sent
+ *     one for.  A
  *     bucket that must be emptied for its size announces INT64_MIN.
  *
  * The announcement is made under the bucket's lock (order: bucket, then this
@@ -36,6 +37,7 @@
 #include "base.h"
 #include "bucket_set.h"
 #include "lock.h"
+#include "sleeper.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,11 +55,15 @@ struct wakeup {
 	int64_t arrivals; /* no timer in a bucket is due earlier */
 	int64_t sleep;    /* the thread sleeps until then; INT64_MIN: awake */
 	struct bucket_set listed; /* buckets that may hold timers */
+	/* Constant while the thread runs. */
+	int64_t slack; /* may sleep so much longer than until a deadline */
+	struct sleeper sleeper;
 	/* The timer thread's own: `arrivals` as of `seq` then. */
 	uint32_t seen_seq __attribute__((aligned(TT_FAR_APART)));
 	int64_t seen_arrivals;
 };
 
+/* With a slack of 0 and a sleeper on CLOCK_MONOTONIC. */
 void wakeup_init(struct wakeup *w);
 
 /*
@@ -77,7 +83,10 @@ int64_t wakeup_arrivals(struct wakeup *w);
  */
 void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed);
 
-/* Sleeps until next, INT64_MAX: for ever, or until there is reason not to. */
+/*
+ * Sleeps until the deadline next and the slack are over, INT64_MAX: for ever,
+ * or until there is reason not to.
+ */
 void wakeup_sleep(struct wakeup *w, int64_t next);
 
 /* Ends this and all later sleeps. */

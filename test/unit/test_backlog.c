@@ -10,7 +10,7 @@ static struct block *block_of(uint64_t *rng, size_t n)
 	b->nearest = INT64_MAX;
 	for (size_t i = 0; i < n; i++) {
 		b->entry[i].deadline = (int64_t)random_below(rng, 100000) - 999;
-		b->entry[i].id = i;
+		b->entry[i].ticket = i;
 		if (b->entry[i].deadline < b->nearest)
 			b->nearest = b->entry[i].deadline;
 	}

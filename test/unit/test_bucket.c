@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bucket.h"
+#include "expiry.h"
 #include "harness.h"
 #include "intake.h"
 
@@ -33,8 +34,10 @@ static uint64_t schedule(int64_t deadline)
 {
 	uint64_t id = 0;
 
-	ck_assert_int_eq(
-		bucket_schedule(bucket, &wakeup, deadline, fn, NULL, &id), 0);
+	ck_assert_int_eq(bucket_schedule(bucket, &wakeup,
+					 &(struct timer){deadline, 0, fn, NULL},
+					 &id),
+			 0);
 	ck_assert_uint_ne(id, 0);
 	return id;
 }
@@ -53,13 +56,12 @@ static size_t collect(void)
 
 	for (struct block *b = taken; b; b = b->next) {
 		for (size_t i = 0; i < b->n; i++) {
-			uint64_t id = b->entry[i].id;
-			struct slot *s = intake_slot(intake, id);
+			const struct entry *e = &b->entry[i];
+			struct slot *s = intake_slot_of(intake, e);
 
-			if (slot_begin(s, id)) {
-				ck_assert_int_eq(s->deadline,
-						 b->entry[i].deadline);
-				slot_finish(s, id);
+			if (slot_begin(s, e)) {
+				ck_assert_int_eq(s->deadline, e->deadline);
+				ck_assert(expiry_end(s));
 				live++;
 			}
 			intake_return(intake, s);
@@ -86,7 +88,8 @@ START_TEST(only_while_open)
 
 	begin();
 	bucket_shut(bucket);
-	ck_assert_int_eq(bucket_schedule(bucket, &wakeup, 1, fn, NULL, &id),
+	ck_assert_int_eq(bucket_schedule(bucket, &wakeup,
+					 &(struct timer){1, 0, fn, NULL}, &id),
 			 -ESHUTDOWN);
 	ck_assert_uint_eq(id, 77);
 	bucket_open(bucket);

@@ -33,7 +33,8 @@ START_TEST(sorts_any_deadline)
 	heap_init(&h);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(heap_reserve(&h));
-		heap_push(&h, (struct entry){deadlines[i], i + 1});
+		heap_push(&h,
+			  (struct entry){deadlines[i], (uint32_t)(i + 1), 0});
 		heap_check(&h);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -62,7 +63,7 @@ START_TEST(random_against_sorted)
 
 		if (n < MAX && (n == 0 || grow)) {
 			int64_t d = (int64_t)random_below(&rng, 500) - 100;
-			struct entry e = {d, (uint64_t)step};
+			struct entry e = {d, (uint32_t)step, 0};
 
 			ck_assert(heap_reserve(&h));
 			heap_push(&h, e);
@@ -71,10 +72,10 @@ START_TEST(random_against_sorted)
 			size_t at = random_below(&rng, 2)
 					    ? 0
 					    : random_below(&rng, n);
-			uint64_t id = heap_at(&h, at)->id;
+			uint64_t id = heap_at(&h, at)->ticket;
 			size_t i = 0;
 
-			while (model[i].id != id)
+			while (model[i].ticket != id)
 				i++;
 			ck_assert_int_eq(model[i].deadline,
 					 heap_at(&h, at)->deadline);
@@ -101,7 +102,7 @@ START_TEST(gives_memory_back)
 	heap_init(&h);
 	for (uint64_t i = 0; i < N; i++) {
 		ck_assert(heap_reserve(&h));
-		heap_push(&h, (struct entry){(int64_t)i, i});
+		heap_push(&h, (struct entry){(int64_t)i, (uint32_t)(i), 0});
 		ck_assert_uint_le(h.chunks, i / HEAP_CHUNK + 2);
 	}
 	heap_check(&h);
@@ -124,16 +125,16 @@ START_TEST(keeps_a_chunk_in_reserve)
 	heap_init(&h);
 	do {
 		ck_assert(heap_reserve(&h));
-		heap_push(&h, (struct entry){(int64_t)h.n, h.n});
+		heap_push(&h, (struct entry){(int64_t)h.n, (uint32_t)(h.n), 0});
 	} while (h.n < 3 * HEAP_CHUNK || heap_has_room(&h));
 	ck_assert(heap_reserve(&h));
 	chunks = h.chunks;
 	for (int i = 0; i < 10; i++) {
-		heap_push(&h, (struct entry){0, 0});
+		heap_push(&h, (struct entry){0, 0, 0});
 		heap_remove(&h, 0);
 		heap_remove(&h, 0);
 		ck_assert_uint_eq(h.chunks, chunks);
-		heap_push(&h, (struct entry){0, 0});
+		heap_push(&h, (struct entry){0, 0, 0});
 		heap_check(&h);
 	}
 	heap_destroy(&h);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clock.h"
 #include "engine.h"
+#include "expiry.h"
 #include "fail_alloc.h"
 #include "harness.h"
 #include "pending.h"
@@ -35,7 +36,9 @@ static uint64_t schedule(int64_t deadline)
 	struct bucket *b = &intake->bucket[deadline & 1];
 	uint64_t id;
 
-	ck_assert_int_eq(bucket_schedule(b, &wakeup, deadline, fn, NULL, &id),
+	ck_assert_int_eq(bucket_schedule(b, &wakeup,
+					 &(struct timer){deadline, 0, fn, NULL},
+					 &id),
 			 0);
 	return id;
 }
@@ -68,12 +71,12 @@ static int64_t next(void)
 static int64_t run(void)
 {
 	int64_t deadline = next();
-	uint64_t id = pending_take(&pending);
-	struct slot *s = intake_slot(intake, id);
+	struct entry e = pending_take(&pending);
+	struct slot *s = intake_slot_of(intake, &e);
 
 	ck_assert_int_eq(s->deadline, deadline);
-	ck_assert(slot_begin(s, id));
-	slot_finish(s, id);
+	ck_assert(slot_begin(s, &e));
+	ck_assert(expiry_end(s));
 	intake_return(intake, s);
 	return deadline;
 }
@@ -206,8 +209,8 @@ static void random_steps(bool fail)
 					earliest = i;
 			}
 			ck_assert_int_eq(next(), model[earliest].deadline);
-			for (i = 0;
-			     model[i].id != heap_at(&pending.heap, 0)->id;)
+			for (i = 0; slot_index(model[i].id) !=
+				    heap_at(&pending.heap, 0)->index;)
 				i++;
 			ck_assert_int_eq(run(), model[earliest].deadline);
 			model[i] = model[--n];
@@ -272,6 +275,19 @@ END_TEST
 #endif
 
 static struct engine engine;
+static struct await await;
+static struct limit limit;
+
+static const struct engine_parts *parts(void)
+{
+	static struct engine_parts p;
+
+	await_init(&await);
+	p = (struct engine_parts){intake, &wakeup, &await, &limit,
+				  CLOCK_MONOTONIC};
+	return &p;
+}
+
 static int order[8], ran;
 static uint64_t other;
 
@@ -282,8 +298,9 @@ static void note(void *arg)
 
 static int schedule_note(int64_t deadline, int *what)
 {
-	return bucket_schedule(&intake->bucket[0], &wakeup, deadline, note,
-			       what, &other);
+	return bucket_schedule(&intake->bucket[0], &wakeup,
+			       &(struct timer){deadline, 0, note, what},
+			       &other);
 }
 
 static void schedule_earlier(void *arg)
@@ -301,13 +318,16 @@ START_TEST(engine_runs_in_deadline_order)
 	int64_t far;
 
 	begin();
-	ck_assert(engine_init(&engine, intake, &wakeup));
-	far = clock_now() + INT64_C(3600000000000);
+	ck_assert(engine_init(&engine, parts()));
+	far = clock_now(CLOCK_MONOTONIC) + INT64_C(3600000000000);
 	ck_assert_int_eq(schedule_note(-20, &what[3]), 0);
 	ck_assert_int_eq(schedule_note(far, &what[4]), 0);
-	ck_assert_int_eq(bucket_schedule(&intake->bucket[1], &wakeup, INT64_MIN,
-					 schedule_earlier, &what[1], NULL),
-			 0);
+	ck_assert_int_eq(
+		bucket_schedule(&intake->bucket[1], &wakeup,
+				&(struct timer){INT64_MIN, 0, schedule_earlier,
+						&what[1]},
+				NULL),
+		0);
 	ck_assert_int_eq(schedule_note(INT64_MIN, &what[0]), 0);
 	cancel(other);
 	ck_assert_int_eq(engine_run(&engine), far);
@@ -350,8 +370,8 @@ START_TEST(engine_keeps_few_of_the_dead)
 	int64_t base;
 
 	begin();
-	ck_assert(engine_init(&engine, intake, &wakeup));
-	base = clock_now() + hour;
+	ck_assert(engine_init(&engine, parts()));
+	base = clock_now(CLOCK_MONOTONIC) + hour;
 	schedule(base - hour / 2);
 	for (int i = 0; i < PAIRS; i++) {
 		if (i >= WINDOW)
@@ -380,8 +400,8 @@ START_TEST(engine_gives_all_back)
 	int64_t base;
 
 	begin();
-	ck_assert(engine_init(&engine, intake, &wakeup));
-	base = clock_now() + hour;
+	ck_assert(engine_init(&engine, parts()));
+	base = clock_now(CLOCK_MONOTONIC) + hour;
 	for (int i = 0; i < N; i++) {
 		ids[i] = schedule(base + i);
 		if (i == N / 2)
@@ -419,9 +439,10 @@ START_TEST(engine_stops_between_callbacks)
 	static int what = 7;
 
 	begin();
-	ck_assert(engine_init(&engine, intake, &wakeup));
-	ck_assert_int_eq(bucket_schedule(&intake->bucket[0], &wakeup, -2, stop,
-					 &what, NULL),
+	ck_assert(engine_init(&engine, parts()));
+	ck_assert_int_eq(bucket_schedule(&intake->bucket[0], &wakeup,
+					 &(struct timer){-2, 0, stop, &what},
+					 NULL),
 			 0);
 	ck_assert_int_eq(schedule_note(-1, &what), 0);
 	engine_run(&engine);

@@ -10,7 +10,7 @@ static void add(struct queue *q, uint64_t id)
 		ck_assert(queue_extend(q));
 		queue_check(q);
 	}
-	queue_push(q, (struct entry){(int64_t)id, id});
+	queue_push(q, (struct entry){(int64_t)id, (uint32_t)(id), 0});
 }
 
 static size_t count_blocks(const struct block *b)
@@ -49,7 +49,7 @@ START_TEST(first_in_first_out)
 	queue_check(&q);
 	for (uint64_t i = 0; i < N; i++) {
 		ck_assert_uint_eq(queue_size(&q), N - i);
-		ck_assert_uint_eq(queue_front(&q)->id, i);
+		ck_assert_uint_eq(queue_front(&q)->ticket, i);
 		queue_pop(&q);
 		queue_check(&q);
 	}
@@ -85,12 +85,12 @@ START_TEST(looks_ahead_in_the_block)
 	queue_init(&q);
 	for (uint64_t i = 0; i < N; i++)
 		add(&q, i);
-	ck_assert_uint_eq(queue_ahead(&q, 8, 2)->id, 8);
+	ck_assert_uint_eq(queue_ahead(&q, 8, 2)->ticket, 8);
 	ck_assert_ptr_nonnull(queue_ahead(&q, BLOCK_ENTRIES - 2, 2));
 	ck_assert_ptr_null(queue_ahead(&q, BLOCK_ENTRIES - 1, 2));
 	for (uint64_t i = 0; i < BLOCK_ENTRIES; i++)
 		queue_pop(&q);
-	ck_assert_uint_eq(queue_ahead(&q, 3, 2)->id, BLOCK_ENTRIES + 3);
+	ck_assert_uint_eq(queue_ahead(&q, 3, 2)->ticket, BLOCK_ENTRIES + 3);
 	ck_assert_ptr_null(queue_ahead(&q, 4, 2));
 	queue_destroy(&q);
 }
@@ -113,13 +113,13 @@ START_TEST(take_hands_out_all)
 	ck_assert_uint_eq(queue_size(&q), 0);
 	for (struct block *b = taken; b; b = b->next) {
 		for (size_t i = 0; i < b->n; i++)
-			ck_assert_uint_eq(b->entry[i].id, expected++);
+			ck_assert_uint_eq(b->entry[i].ticket, expected++);
 	}
 	ck_assert_uint_eq(expected, N);
 	block_free_all(taken);
 	add(&q, 1);
 	queue_check(&q);
-	ck_assert_uint_eq(queue_front(&q)->id, 1);
+	ck_assert_uint_eq(queue_front(&q)->ticket, 1);
 	queue_destroy(&q);
 }
 END_TEST
@@ -142,13 +142,13 @@ START_TEST(random_steps)
 
 			for (struct block *b = taken; b; b = b->next) {
 				for (size_t i = 0; i < b->n; i++)
-					ck_assert_uint_eq(b->entry[i].id,
+					ck_assert_uint_eq(b->entry[i].ticket,
 							  out++);
 			}
 			ck_assert_uint_eq(in, out);
 			block_free_all(taken);
 		} else if (queue_front(&q)) {
-			ck_assert_uint_eq(queue_front(&q)->id, out++);
+			ck_assert_uint_eq(queue_front(&q)->ticket, out++);
 			queue_pop(&q);
 		} else {
 			ck_assert_uint_eq(in, out);

@@ -17,6 +17,26 @@ static void grow(struct slots *t)
 	ck_assert(slots_add_chunk(t, chunk, slots_chunk_alloc(chunk)));
 }
 
+static uint64_t arm(struct slot *s, int64_t deadline, void *arg)
+{
+	return slot_arm(s, &(struct timer){deadline, 0, fn, arg});
+}
+
+/* As if the entry that slot_arm made had come up. */
+static bool begin(struct slot *s)
+{
+	const struct entry e = slot_entry(s);
+
+	return slot_begin(s, &e);
+}
+
+static void finish(struct slot *s)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	ck_assert(slot_change(s, &word, SLOT_DEAD));
+}
+
 static struct slot *take(struct slots *t)
 {
 	if (!slots_any(t))
@@ -29,7 +49,6 @@ START_TEST(looks_up_any_number)
 	struct slots t;
 
 	slots_init(&t, 0, 0);
-	ck_assert_ptr_null(slots_take(&t));
 	ck_assert(!slots_any(&t));
 	for (uint32_t i = 0; i < 32; i++) {
 		ck_assert_ptr_null(slots_at(&t, UINT32_C(1) << i));
@@ -58,28 +77,29 @@ START_TEST(one_life)
 
 	slots_init(&t, 5, 4);
 	s = take(&t);
-	id = slot_arm(s, 7, fn, &t);
+	id = arm(s, 7, &t);
 	ck_assert_uint_ne(id, 0);
 	ck_assert_uint_eq(slot_index(id) & 15, 5);
-	ck_assert_ptr_eq(slots_of(&t, id), s);
-	ck_assert(!slot_is_dead(s, id));
-	ck_assert(slot_begin(s, id));
-	ck_assert(!slot_begin(s, id));
+	ck_assert_ptr_eq(slots_of(&t, slot_index(id)), s);
+	ck_assert(!slot_is_dead(s));
+	ck_assert(begin(s));
+	ck_assert(!begin(s));
 	ck_assert_int_eq(slot_cancel(s, id), 1);
-	slot_finish(s, id);
-	ck_assert(slot_is_dead(s, id));
+	ck_assert_int_eq(slot_cancel(s, id), 1);
+	finish(s);
+	ck_assert(slot_is_dead(s));
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 	slots_recycle(&t, s);
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 
 	ck_assert_ptr_eq(take(&t), s);
-	next = slot_arm(s, 7, fn, &t);
+	next = arm(s, 7, &t);
 	ck_assert_uint_ne(next, id);
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 	ck_assert_int_eq(slot_cancel(s, next), 0);
 	ck_assert_int_eq(slot_cancel(s, next), -ENOENT);
-	ck_assert(!slot_begin(s, next));
-	ck_assert(slot_is_dead(s, next));
+	ck_assert(!begin(s));
+	ck_assert(slot_is_dead(s));
 	slots_destroy(&t);
 }
 END_TEST
@@ -93,14 +113,88 @@ START_TEST(stale_id_of_a_running_slot)
 
 	slots_init(&t, 0, 0);
 	s = take(&t);
-	stale = slot_arm(s, 0, fn, NULL);
+	stale = arm(s, 0, NULL);
 	ck_assert_int_eq(slot_cancel(s, stale), 0);
 	slots_recycle(&t, s);
 	ck_assert_ptr_eq(take(&t), s);
-	running = slot_arm(s, 0, fn, NULL);
-	ck_assert(slot_begin(s, running));
+	running = arm(s, 0, NULL);
+	ck_assert(begin(s));
 	ck_assert_int_eq(slot_cancel(s, stale), -ENOENT);
 	ck_assert_int_eq(slot_cancel(s, running), 1);
+	slots_destroy(&t);
+}
+END_TEST
+
+/* Of the entries that a slot has had, the last one counts. */
+START_TEST(stale_entries)
+{
+	struct entry first, second;
+	struct slots t;
+	struct slot *s;
+	uint64_t id;
+
+	slots_init(&t, 0, 0);
+	s = take(&t);
+	id = arm(s, 1, NULL);
+	first = slot_entry(s);
+	ck_assert(slot_owns(s, &first));
+	ck_assert_int_eq(slot_cancel(s, id), 0);
+	slots_recycle(&t, s);
+	ck_assert_ptr_eq(take(&t), s);
+	id = arm(s, 1, NULL);
+	second = slot_entry(s);
+	ck_assert(!slot_owns(s, &first));
+	ck_assert(slot_owns(s, &second));
+	ck_assert(!slot_begin(s, &first));
+	ck_assert(slot_begin(s, &second));
+	finish(s);
+	slots_recycle(&t, s);
+
+	ck_assert_ptr_eq(take(&t), s);
+	slot_arm(s, &(struct timer){1, 7, fn, NULL});
+	first = slot_entry(s);
+	ck_assert(first.ticket & TICKET_REPEATS);
+	ck_assert(!slot_owns(s, &second));
+	ck_assert(!slot_begin(s, &first));
+	slots_destroy(&t);
+}
+END_TEST
+
+START_TEST(what_a_cancel_does)
+{
+	static const struct {
+		enum slot_state from, to;
+		int r;
+	} cases[] = {
+		{SLOT_FREE, SLOT_FREE, -ENOENT},
+		{SLOT_ARMED, SLOT_DEAD, 0},
+		{SLOT_MOVED, SLOT_DEAD_MOVED, 0},
+		{SLOT_RUNNING, SLOT_ENDING, 1},
+		{SLOT_REPEATING, SLOT_ENDING, 1},
+		{SLOT_ENDING, SLOT_ENDING, 1},
+		{SLOT_DEAD, SLOT_DEAD, -ENOENT},
+		{SLOT_DEAD_MOVED, SLOT_DEAD_MOVED, -ENOENT},
+	};
+	struct slots t;
+	struct slot *s;
+	uint64_t id;
+
+	slots_init(&t, 0, 0);
+	s = take(&t);
+	id = arm(s, 0, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t word = slot_in(slot_word(id), cases[i].from);
+		uint32_t other = word + SLOT_GENERATION;
+
+		atom32_store(&s->state, word);
+		ck_assert_int_eq(slot_cancel(s, id), cases[i].r);
+		ck_assert_int_eq(slot_state(atom32_load(&s->state)),
+				 cases[i].to);
+		ck_assert(slot_id(s, atom32_load(&s->state)) == id);
+		atom32_store(&s->state, other);
+		ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+		ck_assert_uint_eq(atom32_load(&s->state), other);
+	}
 	slots_destroy(&t);
 }
 END_TEST
@@ -122,7 +216,7 @@ START_TEST(made_up_words)
 		}
 	}
 	s = take(&t);
-	id = slot_arm(s, 0, fn, NULL);
+	id = arm(s, 0, NULL);
 	for (uint64_t word = 0; word < 64; word++) {
 		uint64_t made_up = word << 32 | slot_index(id);
 
@@ -144,7 +238,7 @@ START_TEST(generations_run_out)
 	slots_init(&t, 0, 0);
 	s = take(&t);
 	atom32_store(&s->state, last | SLOT_FREE);
-	id = slot_arm(s, 0, fn, NULL);
+	id = arm(s, 0, NULL);
 	ck_assert_int_eq(slot_cancel(s, id), 0);
 	slots_recycle(&t, s);
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
@@ -211,22 +305,22 @@ START_TEST(random_lives)
 		uint64_t dice = random_below(&rng, 100);
 
 		if (n < MAX && (n == 0 || dice < 50)) {
-			ids[n] = slot_arm(take(&t), step, fn, &t);
+			ids[n] = arm(take(&t), step, &t);
 			for (size_t i = 0; i < n; i++)
 				ck_assert_uint_ne(ids[i], ids[n]);
 			n++;
 		} else {
 			size_t i = random_below(&rng, n);
 			uint64_t id = ids[i];
-			struct slot *s = slots_of(&t, id);
+			struct slot *s = slots_of(&t, slot_index(id));
 
 			if (dice < 80) {
 				ck_assert_int_eq(slot_cancel(s, id), 0);
 				slots_recycle(&t, s);
 			} else {
-				ck_assert(slot_begin(s, id));
+				ck_assert(begin(s));
 				ck_assert_ptr_eq(s->arg, &t);
-				slot_finish(s, id);
+				finish(s);
 				slot_list_add(&back, s);
 			}
 			ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
@@ -250,6 +344,8 @@ int main(void)
 		looks_up_any_number,
 		one_life,
 		stale_id_of_a_running_slot,
+		stale_entries,
+		what_a_cancel_does,
 		made_up_words,
 		generations_run_out,
 		chunk_that_comes_late,

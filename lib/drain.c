@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handing back what will never run.
+ *
+ * It goes through the slots, not the queues: a timer that is pending is
+ * pending in its slot, wherever its entry is.  A cancel that comes at the same
+ * time gets each timer or does not, as any other cancel.
+ */
+#include "config.h"
+
+#include "base.h"
+#include "instance.h"
+
+#include <errno.h>
+#include <limits.h>
+
+struct visit {
+	timerthread_visit_fn *visit;
+	void *ctx;
+};
+
+static int drain_slot(struct slot *s, const struct visit *v)
+{
+	uint64_t id = slot_id(s, atom32_load_acquire(&s->state));
+
+	if (slot_cancel(s, id) != 0)
+		return 0;
+	v->visit(id, s->fn, s->arg, v->ctx);
+	return 1;
+}
+
+/* Nothing gets into the bucket any more. */
+static int drain_bucket(struct bucket *b, const struct visit *v, int n)
+{
+	uint32_t end;
+
+	lock_acquire(&b->lock);
+	end = b->slots.fresh;
+	lock_release(&b->lock);
+	for (uint32_t i = SLOT_FIRST_NUMBER; i < end && n < INT_MAX; i++)
+		n += drain_slot(slots_at(&b->slots, i), v);
+	return n;
+}
+
+/* 0: the thread is over, or there never was one. */
+static int check_stopped(struct timerthread *tt)
+{
+	int r;
+
+	if (instance_inherited(tt))
+		return -ECHILD;
+	pthread_mutex_lock(&tt->mutex);
+	r = tt->life == LIFE_STOPPED ? 0 : -EBUSY;
+	pthread_mutex_unlock(&tt->mutex);
+	return r;
+}
+
+TT_EXPORT int timerthread_drain(struct timerthread *tt,
+				timerthread_visit_fn *visit, void *ctx)
+{
+	const struct visit v = {visit, ctx};
+	int n;
+
+	if (!tt || !visit)
+		return -EINVAL;
+	n = check_stopped(tt);
+	for (uint32_t i = 0; n >= 0 && tt->intake && i < tt->intake->n; i++)
+		n = drain_bucket(&tt->intake->bucket[i], &v, n);
+	return n;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rent: who adds an entry to a bucket looks at a couple of older ones there,
+ * and frees the slots of timers that are over.
+ *
+ * All of it under the bucket's lock.
+ */
+#ifndef TT_RENT_H
+#define TT_RENT_H
+
+#include "bucket.h"
+
+/* Fetched so many entries before they are looked at. */
+#define RENT_PREFETCH 8
+
+/*
+ * Begins to fetch the slots that later calls will look at.  Where another CPU
+ * has cancelled the timers, their lines must come from there, and the next
+ * atomic operation here would wait until what is written to them has arrived:
+ * between CPUs that are far apart this took a pair from 205 to 120 ns.
+ */
+static inline void rent_prefetch(struct bucket *b, unsigned ahead)
+{
+	const struct entry *e = queue_ahead(&b->arrivals, ahead, 2);
+
+	if (unlikely(!e))
+		return;
+	prefetch_to_write(slots_of(&b->slots, e[0].index));
+	prefetch_to_write(slots_of(&b->slots, e[1].index));
+}
+
+/* Drops the oldest arrival if its timer is over or has another entry. */
+static inline bool rent_drop(struct bucket *b)
+{
+	const struct entry *e = queue_front(&b->arrivals);
+	struct slot *s;
+
+	if (!e)
+		return false;
+	s = slots_of(&b->slots, e->index);
+	if (slot_owns(s, e)) {
+		if (!slot_is_dead(s))
+			return false;
+		slots_recycle(&b->slots, s);
+	}
+	queue_pop(&b->arrivals);
+	return true;
+}
+
+/* The oldest arrival lives: what is behind it shall have its turn. */
+static inline void rent_rotate(struct bucket *b)
+{
+	struct queue *q = &b->arrivals;
+	struct entry e;
+
+	if (!queue_front(q) || (!queue_has_room(q, 1) && !queue_extend(q)))
+		return;
+	e = *queue_front(q);
+	queue_pop(q);
+	queue_push(q, e);
+}
+
+/*
+ * Looks at two old arrivals.  Most timers are cancelled about in the order in
+ * which they were scheduled, so the oldest is the most likely to be dead, the
+ * slots are used again in the order in which they lie in memory, and CPUs
+ * fetch them ahead by themselves.
+ */
+static inline void rent_look(struct bucket *b)
+{
+	if (likely(rent_drop(b))) {
+		b->lived = 0;
+	} else {
+		rent_rotate(b);
+		b->lived++;
+	}
+	if (rent_drop(b))
+		b->lived = 0;
+}
+
+#define RENT_LIVED 8
+#define RENT_RESTS 64
+
+/*
+ * All of the last looks met living timers.  Either these will live for long,
+ * and what is behind them shall be looked at; or rent has caught up with
+ * whoever cancels, and should rest: on another CPU that thread is about to
+ * write the very lines that are fetched here.  (With rests, a pair between two
+ * CPUs went from 2.0 to 1.6 times a bare hand-over.)
+ *
+ * It is the latter if there are about as many arrivals as usual, so that what
+ * came in during the last rest has been cancelled and dropped by now.  What is
+ * usual creeps up, for a load that grows.
+ */
+TT_NOINLINE static void rent_rest(struct bucket *b)
+{
+	size_t n = queue_size(&b->arrivals);
+
+	b->lived = 0;
+	if (n <= b->usual + RENT_RESTS)
+		b->rests = RENT_RESTS;
+	if (n < b->usual)
+		b->usual = n;
+	else
+		b->usual += 1 + (n - b->usual) / 16;
+}
+
+static inline void rent_pay(struct bucket *b)
+{
+	if (unlikely(b->rests > 0)) {
+		if (--b->rests < RENT_PREFETCH / 2)
+			rent_prefetch(b, RENT_PREFETCH - 2 - 2 * b->rests);
+		return;
+	}
+	rent_prefetch(b, RENT_PREFETCH);
+	rent_look(b);
+	if (unlikely(b->lived >= RENT_LIVED))
+		rent_rest(b);
+}
+
+/*
+ * Before the bucket takes memory for slots: looks at a whole block of
+ * arrivals, until a slot is free.  False: none is, or there is no spare block
+ * and so no room to turn them over.
+ */
+static TT_NOINLINE bool rent_sweep(struct bucket *b)
+{
+	if (!b->arrivals.spares)
+		return false;
+	for (unsigned i = 0; i < BLOCK_ENTRIES && !slots_any(&b->slots); i++)
+		rent_look(b);
+	return slots_any(&b->slots);
+}
+
+#endif

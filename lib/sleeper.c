@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "clock.h"
+#include "futex.h"
+#include "sleeper.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+bool sleeper_knows(clockid_t clock)
+{
+	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
+	       clock == CLOCK_BOOTTIME;
+}
+
+/* Of all that a filter of system calls could say, -ENOSYS. */
+static int why_no_timer(int error)
+{
+	switch (error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		return -error;
+	default:
+		return -ENOSYS;
+	}
+}
+
+int sleeper_open(struct sleeper *s, clockid_t clock)
+{
+	int saved_errno = errno;
+	int r = futex_works() ? 0 : -ENOSYS;
+
+	s->clock = clock;
+	s->fd = -1;
+	if (r == 0 && clock == CLOCK_BOOTTIME) {
+		s->fd = timerfd_create(clock, TFD_CLOEXEC);
+		if (s->fd < 0)
+			r = why_no_timer(errno);
+	}
+	errno = saved_errno;
+	return r;
+}
+
+void sleeper_close(struct sleeper *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+/* The timerfd expires at t; all zero would mean never. */
+static void set_timer(struct sleeper *s, int64_t t)
+{
+	struct itimerspec at = {.it_value = {0, 1}};
+
+	if (t > 0)
+		at.it_value = clock_timespec(t);
+	timerfd_settime(s->fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/*
+ * Who wakes changes the word, then sets the timer to a time that has passed.
+ * If that comes before the timer is set here, the change is seen here.
+ */
+static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
+			   int64_t deadline)
+{
+	uint64_t times;
+	int saved_errno = errno;
+
+	set_timer(s, deadline);
+	/* Acquire: pairs with the store of who changed the word. */
+	if (atom32_load_acquire(word) == expected &&
+	    read(s->fd, &times, sizeof(times)) < 0)
+		errno = saved_errno;
+}
+
+void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
+		   int64_t deadline)
+{
+	if (s->fd >= 0)
+		sleep_on_timer(s, word, expected, deadline);
+	else
+		futex_wait_until(word, expected, s->clock, deadline);
+}
+
+void sleeper_wake(struct sleeper *s, atom32 *word)
+{
+	if (s->fd >= 0)
+		set_timer(s, 0);
+	else
+		futex_wake_one(word);
+}
