@@ -44,7 +44,7 @@ struct bucket {
 	int64_t nearest; /* no arrival is due earlier */
 	uint32_t lived;  /* looks in a row that met no timer that is over */
 	uint32_t rests;  /* calls that look at nothing before the next look */
-	size_t usual;    /* arrivals when rent has caught up; see rent.h */
+	size_t usual;    /* arrivals when rent has caught up; see rent.c */
 	struct queue arrivals;
 	struct slots slots;
 	/* The timer thread's own: freed slots on their way back. */

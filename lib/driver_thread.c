@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "driver_thread.h"
-#include "life.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -52,7 +51,7 @@ static void *thread_main(void *arg)
 		wakeup_sleep(&tt->wakeup, engine_run(&tt->engine));
 	if (tt->options.on_exit)
 		tt->options.on_exit(tt->options.hook_arg);
-	life_thread_ends(tt);
+	instance_thread_ends(tt);
 	return NULL;
 }
 

@@ -50,6 +50,22 @@ void instance_free(struct timerthread *tt)
 	errno = saved_errno;
 }
 
+void instance_thread_ends(struct timerthread *tt)
+{
+	bool last = false;
+
+	pthread_mutex_lock(&tt->mutex);
+	/* Else a thread that joins this one is there to free it. */
+	if (tt->orphaned && !tt->joining) {
+		pthread_detach(pthread_self());
+		tt->life = LIFE_STOPPED;
+		last = true;
+	}
+	pthread_mutex_unlock(&tt->mutex);
+	if (last)
+		instance_free(tt);
+}
+
 /*
  * Threads that are not here were changing some of this when the process was
  * forked.  What was just being changed is left alone, and lost; mutexes and

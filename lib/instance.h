@@ -107,4 +107,10 @@ void instance_free(struct timerthread *tt);
 /* The same in a child of fork(2), for an instance that is inherited. */
 void instance_free_inherited(struct timerthread *tt);
 
+/*
+ * The last that the timer thread does with tt.  Frees it, if a callback has
+ * destroyed it and no other thread is there to do so.
+ */
+void instance_thread_ends(struct timerthread *tt);
+
 #endif

@@ -12,7 +12,7 @@
 
 #include "base.h"
 #include "driver_thread.h"
-#include "life.h"
+#include "instance.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -185,22 +185,6 @@ TT_EXPORT int timerthread_stop(struct timerthread *tt)
 		instance_free(tt);
 	pthread_setcancelstate(cancel_state, NULL);
 	return r;
-}
-
-void life_thread_ends(struct timerthread *tt)
-{
-	bool last = false;
-
-	pthread_mutex_lock(&tt->mutex);
-	/* Else a thread that joins this one is there to free it. */
-	if (tt->orphaned && !tt->joining) {
-		pthread_detach(pthread_self());
-		tt->life = LIFE_STOPPED;
-		last = true;
-	}
-	pthread_mutex_unlock(&tt->mutex);
-	if (last)
-		instance_free(tt);
 }
 
 TT_EXPORT void timerthread_destroy(struct timerthread *tt)

@@ -46,10 +46,10 @@
 #define expiry_repeat            tt_expiry_repeat
 #define fork_number              tt_fork_number
 #define fork_watch               tt_fork_watch
-#define futex_works              tt_futex_works
 #define futex_wait_for           tt_futex_wait_for
 #define futex_wait_until         tt_futex_wait_until
 #define futex_wake_one           tt_futex_wake_one
+#define futex_works              tt_futex_works
 #define heap_check               tt_heap_check
 #define heap_destroy             tt_heap_destroy
 #define heap_init                tt_heap_init
@@ -59,6 +59,7 @@
 #define instance_free            tt_instance_free
 #define instance_free_inherited  tt_instance_free_inherited
 #define instance_init            tt_instance_init
+#define instance_thread_ends     tt_instance_thread_ends
 #define instance_why_not         tt_instance_why_not
 #define intake_create            tt_intake_create
 #define intake_default_buckets   tt_intake_default_buckets
@@ -68,7 +69,6 @@
 #define intake_open              tt_intake_open
 #define intake_return            tt_intake_return
 #define intake_shut              tt_intake_shut
-#define life_thread_ends         tt_life_thread_ends
 #define lock_acquire_slow        tt_lock_acquire_slow
 #define lock_wake                tt_lock_wake
 #define pending_add              tt_pending_add
@@ -89,6 +89,8 @@
 #define queue_next_block         tt_queue_next_block
 #define queue_size               tt_queue_size
 #define queue_take               tt_queue_take
+#define rent_rest                tt_rent_rest
+#define rent_sweep               tt_rent_sweep
 #define sleeper_close            tt_sleeper_close
 #define sleeper_knows            tt_sleeper_knows
 #define sleeper_open             tt_sleeper_open

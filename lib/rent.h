@@ -78,32 +78,11 @@ static inline void rent_look(struct bucket *b)
 		b->lived = 0;
 }
 
+/* So many looks in a row that met no timer that is over lead to a rest. */
 #define RENT_LIVED 8
-#define RENT_RESTS 64
 
-/*
- * All of the last looks met living timers.  Either these will live for long,
- * and what is behind them shall be looked at; or rent has caught up with
- * whoever cancels, and should rest: on another CPU that thread is about to
- * write the very lines that are fetched here.  (With rests, a pair between two
- * CPUs went from 2.0 to 1.6 times a bare hand-over.)
- *
- * It is the latter if there are about as many arrivals as usual, so that what
- * came in during the last rest has been cancelled and dropped by now.  What is
- * usual creeps up, for a load that grows.
- */
-TT_NOINLINE static void rent_rest(struct bucket *b)
-{
-	size_t n = queue_size(&b->arrivals);
-
-	b->lived = 0;
-	if (n <= b->usual + RENT_RESTS)
-		b->rests = RENT_RESTS;
-	if (n < b->usual)
-		b->usual = n;
-	else
-		b->usual += 1 + (n - b->usual) / 16;
-}
+/* All of the last looks met living timers: rests, if that is of use. */
+void rent_rest(struct bucket *b);
 
 static inline void rent_pay(struct bucket *b)
 {
@@ -123,13 +102,6 @@ static inline void rent_pay(struct bucket *b)
  * arrivals, until a slot is free.  False: none is, or there is no spare block
  * and so no room to turn them over.
  */
-static TT_NOINLINE bool rent_sweep(struct bucket *b)
-{
-	if (!b->arrivals.spares)
-		return false;
-	for (unsigned i = 0; i < BLOCK_ENTRIES && !slots_any(&b->slots); i++)
-		rent_look(b);
-	return slots_any(&b->slots);
-}
+bool rent_sweep(struct bucket *b);
 
 #endif
