@@ -20,10 +20,13 @@ static const struct {
 	const char *what;
 } cases[] = {
 	{"pair", bench_pair, "schedule + cancel on one thread and on two"},
+	{"reschedule", bench_reschedule,
+	 "a deadline that is moved all the time"},
 	{"handover", bench_handover, "one thread schedules, another cancels"},
 	{"sparse", bench_sparse, "lateness of single timers"},
 	{"million", bench_million, "a million timers within two seconds"},
 	{"wakeups", bench_wakeups, "wake-ups when all is cancelled"},
+	{"slack", bench_slack, "wake-ups that slack saves"},
 	{"memory", bench_memory, "memory when all is cancelled"},
 };
 

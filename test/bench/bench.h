@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <timerthread.h>
 
 #define BENCH_US INT64_C(1000)
@@ -62,11 +63,34 @@ void relax(void);
 /* Sorts, and returns the value that the share p of n are not above. */
 int64_t percentile(int64_t *values, size_t n, double p);
 
+/* An atomic read-modify-write that no other thread wants, in nanoseconds. */
+double read_modify_write(long n);
+
+/* n turns on timers of tt, of which so many are pending at a time. */
+typedef void bench_loop(struct timerthread *tt, long n, int window);
+
+/* CPU nanoseconds a turn, on so many threads, each pinned to a CPU. */
+double loop_cost(bench_loop *loop, struct timerthread *tt, int threads, long n,
+		 int window);
+
+/* The same less a loop that only reads the clock. */
+double net_cost(bench_loop *loop, struct timerthread *tt, int threads, long n,
+		int window);
+
+/* How often a timer thread has gone to sleep. */
+struct sleeps {
+	pid_t tid;
+};
+void watch_sleeps(struct sleeps *w, struct timerthread *tt);
+long sleeps(const struct sleeps *w);
+
 /* The measurements. */
 void bench_pair(const struct bench_options *o);
+void bench_reschedule(const struct bench_options *o);
 void bench_handover(const struct bench_options *o);
 void bench_memory(const struct bench_options *o);
 void bench_wakeups(const struct bench_options *o);
+void bench_slack(const struct bench_options *o);
 void bench_sparse(const struct bench_options *o);
 void bench_million(const struct bench_options *o);
 

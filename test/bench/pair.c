@@ -9,44 +9,14 @@
 #include "bench.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_WINDOW = 1000 };
 
-struct run {
-	struct timerthread *tt; /* NULL: only the clock */
-	long pairs;
-	int window;
-	int cpu;
-};
-
-static pthread_barrier_t barrier;
-
 static void ignore(void *arg)
 {
 	(void)arg;
-}
-
-static double read_modify_write(long n)
-{
-	static _Atomic unsigned word;
-	int64_t start = process_cpu_ns();
-
-	for (long i = 0; i < n; i++)
-		atomic_fetch_add(&word, 1);
-	return (double)(process_cpu_ns() - start) / (double)n;
-}
-
-static void clock_loop(long n)
-{
-	volatile int64_t deadline;
-
-	for (long i = 0; i < n; i++)
-		deadline = now_ns() + BENCH_S;
-	(void)deadline;
 }
 
 static void pair_loop(struct timerthread *tt, long n, int window)
@@ -70,43 +40,6 @@ static void pair_loop(struct timerthread *tt, long n, int window)
 	check(failures ? -EINVAL : 0, "a call in the measured loop");
 }
 
-static void *runner(void *arg)
-{
-	struct run *r = arg;
-
-	pin(r->cpu);
-	pthread_barrier_wait(&barrier);
-	if (r->tt)
-		pair_loop(r->tt, r->pairs, r->window);
-	else
-		clock_loop(r->pairs);
-	pthread_barrier_wait(&barrier);
-	return NULL;
-}
-
-/* CPU nanoseconds a turn of the loop on so many threads. */
-static double measure(struct timerthread *tt, int threads, long n, int window)
-{
-	struct run r[2];
-	pthread_t t[2];
-	int64_t start;
-
-	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
-	for (int i = 0; i < threads; i++) {
-		r[i] = (struct run){tt, n, window, i};
-		check(-pthread_create(&t[i], NULL, runner, &r[i]),
-		      "pthread_create");
-	}
-	pthread_barrier_wait(&barrier);
-	start = process_cpu_ns();
-	pthread_barrier_wait(&barrier);
-	start = process_cpu_ns() - start;
-	for (int i = 0; i < threads; i++)
-		pthread_join(t[i], NULL);
-	pthread_barrier_destroy(&barrier);
-	return (double)start / (double)n / threads;
-}
-
 static void pairs_with_window(const struct bench_options *o, int window)
 {
 	struct series rmw = {.n = 0}, one = {.n = 0}, two = {.n = 0};
@@ -114,13 +47,11 @@ static void pairs_with_window(const struct bench_options *o, int window)
 	long n = o->quick ? 500000 : 2000000;
 	struct timerthread *tt = start_timers();
 
-	measure(tt, 2, n / 4, window);
+	loop_cost(pair_loop, tt, 2, n / 4, window);
 	for (int i = 0; i < o->rounds; i++) {
 		double unit = read_modify_write(n);
-		double a =
-			measure(tt, 1, n, window) - measure(NULL, 1, n, window);
-		double b =
-			measure(tt, 2, n, window) - measure(NULL, 2, n, window);
+		double a = net_cost(pair_loop, tt, 1, n, window);
+		double b = net_cost(pair_loop, tt, 2, n, window);
 
 		series_add(&rmw, unit);
 		series_add(&one, a);

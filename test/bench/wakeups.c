@@ -9,46 +9,13 @@
 #include "bench.h"
 
 #include <errno.h>
-#include <semaphore.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { A_MS = 20 };
-
-static pid_t tid;
-static sem_t known;
 
 static void ignore(void *arg)
 {
 	(void)arg;
-}
-
-static void tell_tid(void *arg)
-{
-	(void)arg;
-	tid = gettid();
-	sem_post(&known);
-}
-
-/* How often the timer thread went to sleep so far. */
-static long sleeps(void)
-{
-	char line[128];
-	long n = -1;
-	FILE *f;
-
-	snprintf(line, sizeof(line), "/proc/self/task/%d/status", (int)tid);
-	f = fopen(line, "r");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
-			break;
-	}
-	if (f)
-		fclose(f);
-	check(n < 0 ? -ENOENT : 0, "the timer thread's status in /proc");
-	return n;
 }
 
 void bench_wakeups(const struct bench_options *o)
@@ -57,12 +24,10 @@ void bench_wakeups(const struct bench_options *o)
 	struct timerthread *tt = start_timers();
 	int64_t seconds = o->quick ? 5 : 20, start, at;
 	long before, failed = 0;
+	struct sleeps w;
 
-	sem_init(&known, 0, 0);
-	check(timerthread_schedule(tt, 0, tell_tid, NULL, NULL),
-	      "timerthread_schedule");
-	sem_wait(&known);
-	before = sleeps();
+	watch_sleeps(&w, tt);
+	before = sleeps(&w);
 	start = now_ns();
 	for (at = start; at < start + seconds * BENCH_S; at += BENCH_MS) {
 		struct timespec t = {at / BENCH_S, at % BENCH_S};
@@ -77,9 +42,8 @@ void bench_wakeups(const struct bench_options *o)
 		}
 	}
 	print_figure("wake-ups of the timer thread",
-		     (double)(sleeps() - before) / (double)seconds, "a second",
-		     20);
+		     (double)(sleeps(&w) - before) / (double)seconds,
+		     "a second", 20);
 	print_figure("failed cancels", (double)failed, "", 0);
 	timerthread_destroy(tt);
-	sem_destroy(&known);
 }

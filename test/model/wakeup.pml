@@ -19,7 +19,7 @@
  *
  * The names are those of the code.  A switch each leaves out one thing that
  * the code does, and must be caught: NO_CHECK, NO_CHANGE, NO_KICK, NO_SEE,
- * NO_AWAKE, NO_LIST, RESET_LATE, READ_SEQ_LATE.
+ * NO_AWAKE, NO_LIST, NO_RESET, RESET_LATE, READ_SEQ_LATE.
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -169,7 +169,9 @@ inline collect(visit, b)
 			atomic {
 				!bucket[b].locked;
 				bucket[b].listed = false;
+#ifndef NO_RESET
 				bucket[b].nearest = NEVER;
+#endif
 				pending = pending | bucket[b].timers;
 				bucket[b].timers = 0
 			}
