@@ -18,5 +18,6 @@ run() {
 }
 
 run request-guard
+run idle-connections
 run rpc-deadlines --seconds 1
 exit "$failed"
