@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A model of one slot: lib/slot.h with the parts of bucket, rent, reschedule
+ * and expiry that move it on.  The steps are those of the code between two
+ * looks at what other threads may change.
+ *
+ * USERS threads do STEPS things each: schedule, cancel, move to any deadline,
+ * each with the last id that any of them got; and rent looks at arrivals.  The
+ * timer thread fetches, looks for what is dead, and runs what is due; time goes
+ * on when it likes.  What must hold:
+ *
+ *  - No timer begins before its deadline, or after a cancel of it returned 0.
+ *  - A slot is freed once a life, when its timer is over.
+ *  - When nothing moves any more, a pending timer has an entry that counts,
+ *    not later than its deadline; and no slot is dead for good.
+ *
+ * A switch each breaks one thing that the code does, and must be caught:
+ * NO_MOVED (an earlier time leaves the slot armed), TICKET_FIRST (the ticket
+ * is read before the state), NO_RECHECK (what died moved is freed without
+ * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
+ * NO_PUT_BACK (what was moved to a later time runs when its entry is due).
+ */
+#ifndef USERS
+#define USERS 2
+#endif
+#ifndef STEPS
+#define STEPS 3
+#endif
+
+#define FREE	   0
+#define ARMED	   1
+#define MOVED	   2
+#define RUNNING	   3
+#define ENDING	   5
+#define DEAD	   6
+#define DEAD_MOVED 7
+#define WORD(g, s) ((g) * 8 + (s))
+#define STATE(w)   ((w) % 8)
+#define LIFE(w)	   ((w) / 8)
+
+#define LOCK   atomic { !lock; lock = true }
+#define UNLOCK lock = false
+
+#define LATEST 2
+
+/* struct slot; the word is generation and state */
+byte word, ticket, deadline, queued;
+bool lock, on_list = true;
+
+/* Entries, in arrivals or with the timer thread. */
+#define ENTRIES 5
+#define NOWHERE 0
+#define BUCKET	1
+#define HEAP	2
+byte where[ENTRIES], e_ticket[ENTRIES], e_deadline[ENTRIES];
+
+byte now;
+byte id;	/* LIFE of the last timer that was scheduled, plus 1 */
+byte cancelled; /* LIFE of a timer whose cancel returned 0, plus 1 */
+byte users = USERS;
+
+inline add_entry(i)
+{
+	i = 0;
+	do
+	:: where[i] == NOWHERE -> break
+	:: else -> i++
+	od;
+	where[i] = BUCKET;
+	e_ticket[i] = ticket;
+	e_deadline[i] = queued;
+	i = 0
+}
+
+inline free_slot()
+{
+	assert(STATE(word) == DEAD || STATE(word) == DEAD_MOVED);
+	assert(!on_list);
+	word = WORD(LIFE(word) + 1, FREE)
+}
+
+/* A user. */
+
+inline rent(i)
+{
+	LOCK;
+	atomic {
+		i = 0;
+		do
+		:: i < ENTRIES - 1 -> i++
+		:: break
+		od;
+		if
+		:: where[i] == BUCKET && e_ticket[i] == ticket &&
+		   STATE(word) >= DEAD ->
+			free_slot();
+			on_list = true;
+			where[i] = NOWHERE
+		:: where[i] == BUCKET && e_ticket[i] != ticket ->
+			where[i] = NOWHERE
+		:: else
+		fi;
+		i = 0
+	}
+	UNLOCK
+}
+
+inline schedule(i)
+{
+	LOCK;
+	if
+	:: on_list ->
+		atomic {
+			on_list = false;
+			ticket++;
+			select (deadline : 0 .. LATEST);
+			queued = deadline
+		}
+		atomic {
+			word = WORD(LIFE(word), ARMED);
+			id = LIFE(word) + 1;
+			add_entry(i)
+		}
+	:: else
+	fi;
+	UNLOCK
+}
+
+inline cancel(mine)
+{
+	mine = id;
+	if
+	:: mine != 0 ->
+		atomic {
+			if
+			:: word == WORD(mine - 1, ARMED) ->
+				word = WORD(mine - 1, DEAD);
+				cancelled = mine
+			:: word == WORD(mine - 1, MOVED) ->
+				word = WORD(mine - 1, DEAD_MOVED);
+				cancelled = mine
+			:: word == WORD(mine - 1, RUNNING) ->
+				word = WORD(mine - 1, ENDING)
+			:: else
+			fi
+		}
+	:: else
+	fi;
+	mine = 0
+}
+
+/* bucket_reschedule; the second look after more room was made is left out */
+inline reschedule(mine, to, ok, i)
+{
+	mine = id;
+	if
+	:: mine != 0 ->
+		select (to : 0 .. LATEST);
+		LOCK;
+		if
+		:: word == WORD(mine - 1, ARMED) ||
+		   word == WORD(mine - 1, MOVED) ->
+			/* armed -> moved; false: cancelled, or begun */
+#ifdef NO_MOVED
+			ok = true;
+#else
+			atomic {
+				ok = (STATE(word) == MOVED);
+				if
+				:: word == WORD(mine - 1, ARMED) ->
+					word = WORD(mine - 1, MOVED);
+					ok = true
+				:: else
+				fi
+			};
+#endif
+			if
+			:: ok && to < queued ->
+#ifndef KEEP_TICKET
+				ticket++;
+#endif
+				queued = to;
+				deadline = to;
+				atomic { add_entry(i) }
+			:: ok && to >= queued -> deadline = to
+			:: else
+			fi
+		:: else
+		fi;
+		UNLOCK
+	:: else
+	fi;
+	mine = 0;
+	to = 0;
+	ok = false
+}
+
+proctype user()
+{
+	byte n, i, mine, to;
+	bool ok;
+
+	for (n : 1 .. STEPS) {
+		if
+		:: schedule(i)
+		:: cancel(mine)
+		:: reschedule(mine, to, ok, i)
+		:: rent(i)
+		fi
+	}
+	users--
+}
+
+/* The timer thread. */
+
+inline collect(i)
+{
+	LOCK;
+	atomic {
+		for (i : 0 .. ENTRIES - 1) {
+			if
+			:: where[i] == BUCKET -> where[i] = HEAP
+			:: else
+			fi
+		}
+		i = 0
+	}
+	UNLOCK
+}
+
+/* intake_return and bucket_give_back */
+inline give_back()
+{
+	atomic { free_slot() };
+	LOCK;
+	on_list = true;
+	UNLOCK
+}
+
+/* expiry_look */
+inline look(i, seen, owns)
+{
+#ifdef TICKET_FIRST
+	owns = (ticket == e_ticket[i]);
+	seen = word;
+#else
+	seen = word;
+	owns = (ticket == e_ticket[i]);
+#endif
+	if
+	:: !owns -> where[i] = NOWHERE
+	:: owns && STATE(seen) == DEAD ->
+		where[i] = NOWHERE;
+		give_back()
+	:: owns && STATE(seen) == DEAD_MOVED ->
+#ifndef NO_RECHECK
+		LOCK;
+		owns = (ticket == e_ticket[i]);
+		UNLOCK;
+#endif
+		where[i] = NOWHERE;
+		if
+		:: owns -> give_back()
+		:: else
+		fi
+	:: else
+	fi
+}
+
+inline execute(i)
+{
+	atomic {
+		assert(deadline <= now);
+		assert(cancelled != LIFE(word) + 1);
+		where[i] = NOWHERE
+	};
+	/* the callback; then expiry_end, await_end */
+	atomic {
+		assert(STATE(word) == RUNNING || STATE(word) == ENDING);
+		word = WORD(LIFE(word), DEAD)
+	};
+	give_back()
+}
+
+/* expiry_begin, for an entry that is due */
+inline begin(i, seen, owns)
+{
+	/* slot_begin */
+#ifdef TICKET_FIRST
+	owns = (ticket == e_ticket[i]);
+	seen = word;
+#else
+	seen = word;
+	owns = (ticket == e_ticket[i]);
+#endif
+	atomic {
+		owns = owns && STATE(seen) == ARMED && word == seen;
+		if
+		:: owns -> word = WORD(LIFE(seen), RUNNING)
+		:: else
+		fi
+	};
+	if
+	:: owns -> execute(i)
+	:: else ->
+		LOCK;
+		seen = word;
+		if
+		:: ticket != e_ticket[i] ->
+			where[i] = NOWHERE;
+			UNLOCK
+		:: ticket == e_ticket[i] && STATE(seen) >= DEAD ->
+			where[i] = NOWHERE;
+			UNLOCK;
+			give_back()
+#ifndef NO_PUT_BACK
+		:: ticket == e_ticket[i] && STATE(seen) < DEAD &&
+		   deadline > now ->
+			atomic {
+				queued = deadline;
+				e_deadline[i] = deadline
+			};
+			atomic {
+				owns = (word == seen);
+				if
+				:: owns -> word = WORD(LIFE(seen), ARMED)
+				:: else
+				fi
+			};
+			UNLOCK;
+			if
+			:: owns
+			:: else ->
+				where[i] = NOWHERE;
+				give_back()
+			fi
+#endif
+		:: else ->
+			atomic {
+				owns = (word == seen);
+				if
+				:: owns -> word = WORD(LIFE(seen), RUNNING)
+				:: else
+				fi
+			};
+			UNLOCK;
+			if
+			:: owns -> execute(i)
+			:: else ->
+				where[i] = NOWHERE;
+				give_back()
+			fi
+		fi
+	fi
+}
+
+proctype timer_thread()
+{
+	byte i, seen;
+	bool owns;
+
+	do
+	:: true;
+end:	   if
+	   :: where[0] != NOWHERE -> i = 0
+	   :: where[1] != NOWHERE -> i = 1
+	   :: where[2] != NOWHERE -> i = 2
+	   :: where[3] != NOWHERE -> i = 3
+	   :: where[4] != NOWHERE -> i = 4
+	   :: now < LATEST -> now++; i = ENTRIES
+	   fi;
+	   if
+	   :: i == ENTRIES
+	   :: i < ENTRIES && where[i] == BUCKET -> collect(i)
+	   :: i < ENTRIES && where[i] == HEAP && e_deadline[i] > now ->
+		look(i, seen, owns)
+	   :: i < ENTRIES && where[i] == HEAP && e_deadline[i] <= now ->
+		begin(i, seen, owns)
+	   :: i < ENTRIES && where[i] == NOWHERE /* rent was faster */
+	   fi;
+	   i = 0;
+	   seen = 0;
+	   owns = false
+	od
+}
+
+init
+{
+	byte i;
+	bool found;
+
+	atomic {
+		for (i : 1 .. USERS) {
+			run user()
+		}
+		run timer_thread()
+	};
+	timeout;
+	assert(users == 0);
+	assert(STATE(word) == FREE && on_list);
+	assert(now == LATEST)
+}

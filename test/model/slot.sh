@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Checks the model of a slot with Spin: as the code does it nothing is wrong;
+# with any one of the things broken that it has a switch for, something is.
+set -eu
+set -- slot.pml
+# shellcheck source=test/model/spin.sh
+. "$(dirname "$0")/spin.sh"
+
+holds assertions "-DUSERS=2 -DSTEPS=2"
+holds assertions "-DUSERS=1 -DSTEPS=5"
+
+for bug in NO_MOVED TICKET_FIRST NO_RECHECK KEEP_TICKET NO_PUT_BACK; do
+	caught assertions "-DUSERS=2 -DSTEPS=3 -D$bug" || {
+		echo "$bug is not caught"
+		exit 1
+	}
+done
