@@ -66,6 +66,15 @@ try() {
 	fi
 }
 
+# links_statically COMPILER: is there a static C library?
+links_statically() {
+	echo 'int main(void) { return 0; }' >"$work/static.c"
+	# shellcheck disable=SC2086 # a compiler may come with options
+	$1 -static "$work/static.c" -o "$work/static" 2>/dev/null && return
+	echo "$1 cannot link statically here: that was not checked"
+	return 1
+}
+
 # consumer NAME COMPILER LANGUAGE: builds it both ways and runs it.
 consumer() {
 	src=$srcdir/test/install/consumer.c
@@ -79,7 +88,7 @@ consumer() {
 		try "$1, shared" "$version" \
 			env LD_LIBRARY_PATH="$root$TT_LIBDIR" "$work/$1-shared"
 	fi
-	if [ -e "$root$TT_LIBDIR/libtimerthread.a" ]; then
+	if [ -e "$root$TT_LIBDIR/libtimerthread.a" ] && links_statically "$2"; then
 		# shellcheck disable=SC2046,SC2086
 		$2 -static -Wall -Wextra -Werror -x "$3" "$src" -x none \
 			-o "$work/$1-static" \

@@ -61,5 +61,14 @@ for copy in timerthread.7.1.c README.c; do
 		failed=1
 	fi
 done
+# What the README says that it prints.
+sed -n '/^It prints:/,/^[A-Z].*argument/s/^    //p' "$srcdir/README" \
+	>"$work/expected"
+LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+	"$work/README" >"$work/printed"
+if ! diff "$work/expected" "$work/printed"; then
+	echo "FAIL: the README's program prints something else than it says"
+	failed=1
+fi
 echo "$programs programs"
 exit "$failed"
