@@ -11,8 +11,8 @@
 
 #include <errno.h>
 
-static int schedule(struct timerthread *tt, const struct timer *t,
-		    timerthread_id *ret_id)
+static inline int schedule(struct timerthread *tt, const struct timer *t,
+			   timerthread_id *ret_id)
 {
 	int r;
 
