@@ -11,6 +11,17 @@
 
 #include <errno.h>
 
+/* After stop there are no places for another reason. */
+static TT_NOINLINE int why_full(struct timerthread *tt)
+{
+	int r;
+
+	pthread_mutex_lock(&tt->mutex);
+	r = tt->life == LIFE_RUNNING ? -EAGAIN : -ESHUTDOWN;
+	pthread_mutex_unlock(&tt->mutex);
+	return r;
+}
+
 static inline int schedule(struct timerthread *tt, const struct timer *t,
 			   timerthread_id *ret_id)
 {
@@ -22,7 +33,7 @@ static inline int schedule(struct timerthread *tt, const struct timer *t,
 			return r;
 	}
 	if (unlikely(!limit_take(&tt->limit)))
-		return -EAGAIN;
+		return why_full(tt);
 	r = bucket_schedule(intake_pick(tt->intake), &tt->wakeup, t, ret_id);
 	if (unlikely(r < 0))
 		limit_give(&tt->limit);
