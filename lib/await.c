@@ -22,20 +22,22 @@ static bool is_ending(const struct slot *s, uint64_t id)
 	return atom32_load(&s->state) == slot_in(slot_word(id), SLOT_ENDING);
 }
 
-void await_over(struct await *a, struct slot *s, uint64_t id)
+int await_cancel(struct await *a, struct slot *s, uint64_t id)
 {
-	int cancel_state;
+	int r, cancel_state;
 
 	/* A thread that is cancelled here would leave the count wrong. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&a->mutex);
 	a->waiting++;
-	while (is_ending(s, id))
+	r = slot_cancel(s, id);
+	while (r == 1 && is_ending(s, id))
 		pthread_cond_wait(&a->changed, &a->mutex);
 	a->waiting--;
 	pthread_cond_broadcast(&a->changed);
 	pthread_mutex_unlock(&a->mutex);
 	pthread_setcancelstate(cancel_state, NULL);
+	return r;
 }
 
 void await_end(struct await *a, struct slot *s)

@@ -46,11 +46,11 @@ static void *thread_main(void *arg)
 	pthread_setname_np(pthread_self(), tt->options.name);
 	set_timer_slack();
 	if (tt->options.on_start)
-		tt->options.on_start(tt->options.hook_arg);
+		fork_call(tt->options.on_start, tt->options.hook_arg);
 	while (!wakeup_stopping(&tt->wakeup))
 		wakeup_sleep(&tt->wakeup, engine_run(&tt->engine));
 	if (tt->options.on_exit)
-		tt->options.on_exit(tt->options.hook_arg);
+		fork_call(tt->options.on_exit, tt->options.hook_arg);
 	instance_thread_ends(tt);
 	return NULL;
 }

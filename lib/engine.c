@@ -6,8 +6,6 @@
 #include "expiry.h"
 #include "fork.h"
 
-#include <pthread.h>
-
 /*
  * Short enough that what was cancelled does not pile up between pauses; long
  * enough that visiting idle buckets costs nothing.
@@ -72,14 +70,9 @@ static void set_idle(struct engine *e)
 
 static void call(struct engine *e, struct slot *s)
 {
-	uint32_t generation = fork_generation();
-
 	e->running = s;
 	set_idle(e);
-	s->fn(s->arg);
-	/* In a child, all of this may have been freed. */
-	if (unlikely(fork_generation() != generation))
-		pthread_exit(NULL);
+	fork_call(s->fn, s->arg);
 	set_busy(e);
 	e->running = NULL;
 }

@@ -13,8 +13,6 @@
  *     by a block's sorting at a time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.
- *  6. A callback that returns in a child of fork(2) ends that child's thread:
- *     there is nothing there to go on with.
  *
  * One thread at a time, the driver's.
  */

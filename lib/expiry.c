@@ -40,7 +40,11 @@ static enum expiry begin(struct slot *s, struct entry *e, int64_t now)
 		return EXPIRY_STALE;
 	if (slot_is_dead(s))
 		return EXPIRY_OVER;
-	if (s->deadline > now)
+	/*
+	 * Also when it is due: others may be due before it.  And one that was
+	 * moved there and back need not be due.
+	 */
+	if (s->deadline > e->deadline || s->deadline > now)
 		return put_back(s, word, e);
 	return run(s, word, now);
 }

@@ -3,8 +3,8 @@
  * What becomes of a timer whose entry has come up.
  *
  * Guarantees:
- *  1. A timer begins only if its deadline has passed, its entry counts, and no
- *     cancel of it returned 0.
+ *  1. A timer begins only if its deadline has passed, its entry counts and has
+ *     that deadline, and no cancel of it returned 0.
  *  2. A timer that was moved to a later time, or repeats, or was armed again
  *     from its callback, goes back into the queue with an entry; nothing else
  *     does.

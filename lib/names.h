@@ -8,11 +8,11 @@
 
 #define admit_announce           tt_admit_announce
 #define admit_grow               tt_admit_grow
+#define await_cancel             tt_await_cancel
 #define await_destroy            tt_await_destroy
 #define await_empty              tt_await_empty
 #define await_end                tt_await_end
 #define await_init               tt_await_init
-#define await_over               tt_await_over
 #define backlog_add              tt_backlog_add
 #define backlog_check            tt_backlog_check
 #define backlog_destroy          tt_backlog_destroy
@@ -44,6 +44,7 @@
 #define expiry_look              tt_expiry_look
 #define expiry_next              tt_expiry_next
 #define expiry_repeat            tt_expiry_repeat
+#define fork_call                tt_fork_call
 #define fork_number              tt_fork_number
 #define fork_watch               tt_fork_watch
 #define futex_wait_for           tt_futex_wait_for
@@ -97,6 +98,7 @@
 #define sleeper_sleep            tt_sleeper_sleep
 #define sleeper_wake             tt_sleeper_wake
 #define slot_cancel              tt_slot_cancel
+#define slot_cancel_pending      tt_slot_cancel_pending
 #define slots_add_chunk          tt_slots_add_chunk
 #define slots_check              tt_slots_check
 #define slots_chunk_alloc        tt_slots_chunk_alloc

@@ -16,6 +16,17 @@
 #include "admit.h"
 #include "bucket.h"
 
+/*
+ * Marks a pending timer as moved: from then on the timer thread, coming upon
+ * its entry, waits for the lock.  False: without the lock it was cancelled, or
+ * has begun.
+ */
+static bool mark_moved(struct slot *s, uint32_t word)
+{
+	return slot_state(word) == SLOT_MOVED ||
+	       slot_change(s, &word, SLOT_MOVED);
+}
+
 /* A pending timer.  1: it needs a new entry. */
 static int move_pending(struct slot *s, uint32_t word, int64_t deadline)
 {
@@ -23,9 +34,7 @@ static int move_pending(struct slot *s, uint32_t word, int64_t deadline)
 		return 1;
 	if (deadline == s->deadline)
 		return 0;
-	/* Without the lock it can only have been cancelled, or begun. */
-	if (slot_state(word) == SLOT_ARMED &&
-	    !slot_change(s, &word, SLOT_MOVED))
+	if (!mark_moved(s, word))
 		return -ENOENT;
 	s->deadline = deadline;
 	return 0;
@@ -61,16 +70,14 @@ static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
 	}
 }
 
-/*
- * "Moved" comes before the ticket: from then on the timer thread, coming upon
- * the old entry, waits for the lock.
- */
+/* A pending timer.  "Moved" comes first, then the ticket. */
 static int get_new_entry(struct slot *s, int64_t deadline)
 {
 	uint32_t word = atom32_load(&s->state);
 
-	if (slot_state(word) == SLOT_ARMED &&
-	    !slot_change(s, &word, SLOT_MOVED))
+	if ((slot_state(word) != SLOT_ARMED &&
+	     slot_state(word) != SLOT_MOVED) ||
+	    !mark_moved(s, word))
 		return -ENOENT;
 	atom32_store(&s->ticket, atom32_load(&s->ticket) + TICKET_STEP);
 	s->queued = deadline;

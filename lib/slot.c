@@ -63,24 +63,25 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 	return true;
 }
 
-/* What else than an armed timer a cancel may find. */
-static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
+/*
+ * As slot_cancel_pending, by and by.  word is what was there last; and is then
+ * what was there at the end.
+ */
+static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
+				      uint32_t *word)
 {
-	while (slot_in(word, SLOT_ARMED) == slot_word(id)) {
-		switch (slot_state(word)) {
+	while (slot_in(*word, SLOT_ARMED) == slot_word(id)) {
+		switch (slot_state(*word)) {
 		case SLOT_ARMED:
-			if (slot_change(s, &word, SLOT_DEAD))
+			if (slot_change(s, word, SLOT_DEAD))
 				return 0;
 			break;
 		case SLOT_MOVED:
-			if (slot_change(s, &word, SLOT_DEAD_MOVED))
+			if (slot_change(s, word, SLOT_DEAD_MOVED))
 				return 0;
 			break;
 		case SLOT_RUNNING:
 		case SLOT_REPEATING:
-			if (slot_change(s, &word, SLOT_ENDING))
-				return 1;
-			break;
 		case SLOT_ENDING:
 			return 1;
 		case SLOT_FREE:
@@ -92,15 +93,44 @@ static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
 	return -ENOENT;
 }
 
+/* The timer was not armed when word was there. */
+static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
+{
+	int r;
+
+	do {
+		r = cancel_pending(s, id, &word);
+	} while (r == 1 && slot_state(word) != SLOT_ENDING &&
+		 !slot_change(s, &word, SLOT_ENDING));
+	return r;
+}
+
+/* The usual case.  True: done.  False: *word was there. */
+static inline bool cancel_armed(struct slot *s, uint32_t *word)
+{
+	uint32_t armed = *word;
+
+	*word = atom32_swap_acquire(&s->state, armed,
+				    armed ^ SLOT_ARMED ^ SLOT_DEAD);
+	return likely(*word == armed);
+}
+
 int slot_cancel(struct slot *s, uint64_t id)
 {
-	uint32_t armed = slot_word(id), seen;
+	uint32_t word = slot_word(id);
 
-	if (unlikely(slot_state(armed) != SLOT_ARMED))
+	if (unlikely(slot_state(word) != SLOT_ARMED))
 		return -ENOENT;
-	seen = atom32_swap_acquire(&s->state, armed,
-				   armed ^ SLOT_ARMED ^ SLOT_DEAD);
-	return likely(seen == armed) ? 0 : cancel_other(s, id, seen);
+	return cancel_armed(s, &word) ? 0 : cancel_other(s, id, word);
+}
+
+int slot_cancel_pending(struct slot *s, uint64_t id)
+{
+	uint32_t word = slot_word(id);
+
+	if (unlikely(slot_state(word) != SLOT_ARMED))
+		return -ENOENT;
+	return cancel_armed(s, &word) ? 0 : cancel_pending(s, id, &word);
 }
 
 void slots_check(const struct slots *t)

@@ -269,6 +269,9 @@ static inline uint64_t slot_arm(struct slot *s, const struct timer *t)
  */
 int slot_cancel(struct slot *s, uint64_t id);
 
+/* The same, but a timer that is running (1) is left as it is. */
+int slot_cancel_pending(struct slot *s, uint64_t id);
+
 /*
  * From one state of a timer to another; false: it is in a third by now, which
  * is in *word.  Acquires and releases: pairs with itself on other threads,

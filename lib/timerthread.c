@@ -117,11 +117,11 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 		return r;
 	if (is_inside(tt, id))
 		return -EDEADLK;
-	r = slot_cancel(s, id);
-	if (r == 0)
+	r = slot_cancel_pending(s, id);
+	if (unlikely(r == 1))
+		r = await_cancel(&tt->await, s, id);
+	if (likely(r == 0))
 		limit_give(&tt->limit);
-	else if (r == 1)
-		await_over(&tt->await, s, id);
 	return r;
 }
 
