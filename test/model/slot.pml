@@ -15,7 +15,8 @@
  *    not later than its deadline; and no slot is dead for good.
  *
  * A switch each breaks one thing that the code does, and must be caught:
- * NO_MOVED (an earlier time leaves the slot armed), TICKET_FIRST (the ticket
+ * NO_MOVED (an earlier time leaves the slot armed), NO_CLAIM (it is moved even
+ * if it was cancelled or has begun meanwhile), TICKET_FIRST (the ticket
  * is read before the state), NO_RECHECK (what died moved is freed without
  * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
  * NO_PUT_BACK (what was moved to a later time runs when its entry is due).
@@ -163,6 +164,15 @@ inline reschedule(mine, to, ok, i)
 			/* armed -> moved; false: cancelled, or begun */
 #ifdef NO_MOVED
 			ok = true;
+#elif defined(NO_CLAIM)
+			atomic {
+				if
+				:: word == WORD(mine - 1, ARMED) ->
+					word = WORD(mine - 1, MOVED)
+				:: else
+				fi;
+				ok = true
+			};
 #else
 			atomic {
 				ok = (STATE(word) == MOVED);
@@ -315,7 +325,7 @@ inline begin(i, seen, owns)
 			give_back()
 #ifndef NO_PUT_BACK
 		:: ticket == e_ticket[i] && STATE(seen) < DEAD &&
-		   deadline > now ->
+		   (deadline > e_deadline[i] || deadline > now) ->
 			atomic {
 				queued = deadline;
 				e_deadline[i] = deadline

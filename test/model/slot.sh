@@ -10,7 +10,7 @@ set -- slot.pml
 holds assertions "-DUSERS=2 -DSTEPS=2"
 holds assertions "-DUSERS=1 -DSTEPS=5"
 
-for bug in NO_MOVED TICKET_FIRST NO_RECHECK KEEP_TICKET NO_PUT_BACK; do
+for bug in NO_MOVED NO_CLAIM TICKET_FIRST NO_RECHECK KEEP_TICKET NO_PUT_BACK; do
 	caught assertions "-DUSERS=2 -DSTEPS=3 -D$bug" || {
 		echo "$bug is not caught"
 		exit 1

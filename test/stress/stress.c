@@ -1,186 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many threads schedule, cancel and stop at random, and an oracle keeps the
- * accounts.
+ * Many threads, and the callbacks themselves, schedule, move and cancel timers
+ * at random, wait for their ends, look at their deadlines, and stop and drain
+ * the instance.  All of it is written down, and when a round is over an oracle
+ * judges each timer's history (oracle.h) by what timerthread.h promises.
  *
- * A job is a timer's argument, a piece of memory of its own.  Exactly one
- * party frees it: the callback, a cancel that returned 0, or the account after
- * the stop; a memory checker sees any second one.  The outcome of each job is
- * kept by number, and so is its timer's id: after the stop a cancel of each
- * id must agree with the outcome.  Before the stop a last timer runs, and what
+ * Each round has options of its own: a clock, few or many buckets, slack, a
+ * cap.  In rounds without a cap a last timer runs before the stop, and what
  * was scheduled before it and due before it must not be left.
  *
  * TT_STRESS_SECONDS says how long (2), TT_SEED which random numbers.
  */
 #include "config.h"
 
+#include "actors.h"
 #include "harness.h"
+#include "oracle.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
-#include <timerthread.h>
+#include <unistd.h>
 
-enum {
-	MAX_THREADS = 6,
-	MAX_JOBS = 300000, /* a thread and round */
-	TICKETS = 512,
-};
+/* Valgrind is slow; a round takes a tenth of a second without it. */
+#define ROUND_MAX_S 60
 
-enum outcome {
-	PENDING,
-	RAN,
-	CANCELLED,
-};
-
-struct worker;
-
-struct job {
-	struct worker *worker;
-	uint32_t number;
-	int64_t deadline;
-};
-
-/* What a cancel needs; passed from thread to thread. */
-struct ticket {
-	timerthread_id id;
-	struct job *job; /* to be used only after a cancel that returned 0 */
-};
-
-struct worker {
-	pthread_t thread;
-	uint64_t rng;
-	_Atomic uint32_t jobs;
-	uint32_t jobs_before_last; /* jobs when the last timer was scheduled */
-	bool shut_out;             /* its last schedule said -ESHUTDOWN */
-	timerthread_id id[MAX_JOBS];
-	struct job *job[MAX_JOBS];
-	int64_t deadline[MAX_JOBS];
-	_Atomic uint8_t outcome[MAX_JOBS];
-};
-
-static struct timerthread *tt;
-static struct worker workers[MAX_THREADS];
-static struct ticket *_Atomic tickets[TICKETS];
-static _Atomic unsigned early, twice, odd_result, running_seen;
-static unsigned long total_ran, total_cancelled, total_left;
-static int64_t last_deadline;
 static sem_t done;
+static char hang_message[80];
 
-static void settle(struct job *job, enum outcome outcome)
+static void hang(int signal)
 {
-	_Atomic uint8_t *o = &job->worker->outcome[job->number];
-
-	if (atomic_exchange(o, (uint8_t)outcome) != PENDING)
-		atomic_fetch_add(&twice, 1);
-	free(job);
+	(void)signal;
+	if (write(STDERR_FILENO, hang_message, strlen(hang_message)) < 0)
+		_exit(EXIT_FAILURE);
+	abort();
 }
 
-static void run_job(void *arg)
+/* What a lost timer or a lost waiter makes of a round. */
+static void watch_round(void)
 {
-	struct job *job = arg;
-
-	if (timerthread_now(tt) < job->deadline)
-		atomic_fetch_add(&early, 1);
-	settle(job, RAN);
-}
-
-static int64_t random_deadline(struct worker *w)
-{
-	static const int64_t spans[] = {
-		1, 1000, 100000, 1000000, 20000000, 3600000000000,
-	};
-	uint64_t dice = random_below(&w->rng, 40);
-	int64_t span = spans[random_below(&w->rng, 6)];
-
-	if (dice == 0)
-		return TIMERTHREAD_NEVER;
-	if (dice == 1)
-		return -(int64_t)random_below(&w->rng, 1000);
-	return timerthread_now(tt) +
-	       (int64_t)random_below(&w->rng, (uint64_t)span);
-}
-
-static void cancel(struct ticket *ticket)
-{
-	int r;
-
-	if (!ticket)
-		return;
-	r = timerthread_cancel(tt, ticket->id);
-	if (r == 0)
-		settle(ticket->job, CANCELLED);
-	else if (r == 1)
-		atomic_fetch_add(&running_seen, 1);
-	else if (r != -ENOENT)
-		atomic_fetch_add(&odd_result, 1);
-	free(ticket);
-}
-
-/* False: the instance is stopped. */
-static bool schedule(struct worker *w)
-{
-	struct ticket *ticket = malloc(sizeof(*ticket));
-	struct job *job = malloc(sizeof(*job));
-	uint32_t n = w->jobs;
-	size_t at = random_below(&w->rng, TICKETS);
-	int r;
-
-	*job = (struct job){w, n, random_deadline(w)};
-	w->job[n] = job;
-	w->deadline[n] = job->deadline;
-	r = timerthread_schedule(tt, job->deadline, run_job, job, &w->id[n]);
-	if (r != 0) {
-		free(job);
-		free(ticket);
-		if (r != -ESHUTDOWN)
-			atomic_fetch_add(&odd_result, 1);
-		return false;
-	}
-	atomic_store(&w->jobs, n + 1);
-	*ticket = (struct ticket){w->id[n], job};
-	ticket = atomic_exchange(&tickets[at], ticket);
-	if (random_below(&w->rng, 4) == 0)
-		free(ticket); /* that timer is left to itself */
-	else
-		cancel(ticket);
-	return true;
-}
-
-static void *work(void *arg)
-{
-	struct worker *w = arg;
-
-	while (w->jobs < MAX_JOBS) {
-		if (random_below(&w->rng, 3) == 0) {
-			size_t at = random_below(&w->rng, TICKETS);
-
-			cancel(atomic_exchange(&tickets[at], NULL));
-		}
-		if (!schedule(w)) {
-			w->shut_out = true;
-			break;
-		}
-	}
-	return NULL;
-}
-
-static void stop(void *arg)
-{
-	(void)arg;
-	if (timerthread_stop(tt) != 1)
-		atomic_fetch_add(&odd_result, 1);
-	sem_post(&done);
-}
-
-static void finish(void *arg)
-{
-	(void)arg;
-	sem_post(&done);
+	snprintf(hang_message, sizeof(hang_message),
+		 "stress: it hangs (TT_SEED=%" PRIu64 ", round %u)\n",
+		 round_now.seed, round_now.number);
+	signal(SIGALRM, hang);
+	alarm(ROUND_MAX_S);
 }
 
 static void wait_done(void)
@@ -189,118 +55,201 @@ static void wait_done(void)
 		;
 }
 
-/* Runs a last timer, so that what was due before it is known to have run. */
-static void run_last_timer(int threads)
+static void finish(void *arg)
 {
-	for (int i = 0; i < threads; i++)
-		workers[i].jobs_before_last = atomic_load(&workers[i].jobs);
-	last_deadline = timerthread_now(tt);
-	ck_assert_int_eq(
-		timerthread_schedule(tt, last_deadline, finish, NULL, NULL), 0);
+	(void)arg;
+	sem_post(&done);
+}
+
+/* Runs a last timer, so that what was due before it is known to have run. */
+static void run_last_timer(void)
+{
+	round_now.last_start = stamp();
+	round_now.last_deadline = timerthread_now(tt);
+	ck_assert_int_eq(timerthread_schedule(tt, round_now.last_deadline,
+					      finish, NULL, NULL),
+			 0);
 	wait_done();
 }
 
-/* Stops it at a random moment, from here or from a callback. */
-static void stop_sometime(uint64_t *rng, int threads)
+static void stop_inside(void *arg)
 {
-	int64_t delay = (int64_t)random_below(rng, 150000000);
-	struct timespec t = {0, (long)delay};
-
-	nanosleep(&t, NULL);
-	run_last_timer(threads);
-	if (random_below(rng, 2)) {
-		ck_assert_int_eq(timerthread_schedule_after(tt, delay / 64,
-							    stop, NULL, NULL),
-				 0);
-		wait_done();
-	}
-	ck_assert_int_eq(timerthread_stop(tt), 0);
+	(void)arg;
+	round_now.shut_start = stamp();
+	ck_assert_int_eq(timerthread_stop(tt), 1);
+	round_now.shut_end = stamp();
+	sem_post(&done);
 }
 
-/* After the stop: what has not run and was not cancelled is still there. */
-static void account(const struct worker *w)
+static void stop(bool inside)
 {
-	for (uint32_t n = 0; n < w->jobs; n++) {
-		uint8_t outcome = atomic_load(&w->outcome[n]);
-		int r = timerthread_cancel(tt, w->id[n]);
+	if (inside) {
+		ck_assert_int_eq(timerthread_schedule_after(tt, 0, stop_inside,
+							    NULL, NULL),
+				 0);
+		wait_done();
+	} else {
+		round_now.shut_start = stamp();
+	}
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	round_now.thread_over = stamp();
+	if (!inside)
+		round_now.shut_end = round_now.thread_over;
+}
 
-		if (outcome == PENDING) {
-			ck_assert_int_eq(r, 0);
-			ck_assert(n >= w->jobs_before_last ||
-				  w->deadline[n] >= last_deadline);
-			free(w->job[n]);
-			total_left++;
-		} else {
-			ck_assert_int_eq(r, -ENOENT);
-			total_ran += outcome == RAN;
-			total_cancelled += outcome == CANCELLED;
+struct drain {
+	int64_t start;
+	int visits;
+};
+
+static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
+{
+	struct account *a = arg;
+	struct event *e = event_start(&actors[MAIN_ACTOR], a, DRAIN);
+	struct drain *d = ctx;
+
+	e->start = d->start;
+	d->visits++;
+	e->value = a->runs;
+	event_end(e, id == a->id && fn == a->fn ? 0 : -1);
+}
+
+/* While the workers cancel, too; and what was handed back is so once. */
+static void drain(void)
+{
+	struct drain d = {.start = stamp()};
+	int n = timerthread_drain(tt, visit, &d);
+
+	round_now.drained_by = stamp();
+	ck_assert_int_eq(n, d.visits);
+	ck_assert_int_eq(timerthread_drain(tt, visit, &d), 0);
+}
+
+/* What is left has its deadline; a cancel says which those are. */
+static void look_at_all(bool cancel)
+{
+	struct actor *me = &actors[MAIN_ACTOR];
+
+	for (unsigned i = 0; i < round_now.actors; i++) {
+		uint32_t n = atomic_load_explicit(&actors[i].n,
+						  memory_order_acquire);
+
+		for (uint32_t k = 0; k < n; k++) {
+			struct account *a = &actors[i].account[k];
+
+			if (a->result != 0)
+				continue;
+			if (cancel)
+				do_cancel(me, a, CANCEL);
+			else
+				do_get_deadline(me, a);
 		}
 	}
 }
 
-static void drop_tickets(void)
+static void come_late(uint64_t *rng)
 {
-	for (size_t i = 0; i < TICKETS; i++)
-		free(atomic_exchange(&tickets[i], NULL));
+	uint64_t dice = random_below(rng, 4);
+
+	if (dice < 2)
+		look_at_all(false);
+	actors_come_late();
+	if (dice < 3)
+		drain();
+	actors_join();
+	look_at_all(true);
 }
 
-static void round_of(uint64_t *rng)
+static void create(uint64_t *rng)
 {
-	static const unsigned buckets[] = {1, 2, 3, 64};
-	int threads = 1 + (int)random_below(rng, MAX_THREADS);
+	static const unsigned buckets[] = {1, 2, 3, 64, 1024};
+	static const int64_t slacks[] = {0, 0, 10000, 1000000};
+	static const clockid_t clocks[] = {
+		CLOCK_MONOTONIC,
+		CLOCK_REALTIME,
+		CLOCK_BOOTTIME,
+	};
+	uint64_t cap = random_below(rng, 3) ? 0 : 1 + random_below(rng, 300);
+	int r;
 
+	round_now.cap = cap;
 	ck_assert_int_eq(timerthread_create(&tt), 0);
-	timerthread_set_buckets(tt, buckets[random_below(rng, 4)]);
+	r = timerthread_set_buckets(tt, buckets[random_below(rng, 5)]);
+	r |= timerthread_set_slack(tt, slacks[random_below(rng, 4)]);
+	r |= timerthread_set_clock(tt, clocks[random_below(rng, 3)]);
+	r |= timerthread_set_max_timers(tt, cap);
+	ck_assert_int_eq(r, 0);
+	actors[0].rng = next_random(rng);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-	for (int i = 0; i < threads; i++) {
-		struct worker *w = &workers[i];
-
-		w->jobs = 0;
-		w->shut_out = false;
-		w->rng = next_random(rng);
-		for (uint32_t n = 0; n < MAX_JOBS; n++)
-			atomic_init(&w->outcome[n], PENDING);
-		ck_assert_int_eq(pthread_create(&w->thread, NULL, work, w), 0);
-	}
-	stop_sometime(rng, threads);
-	for (int i = 0; i < threads; i++)
-		pthread_join(workers[i].thread, NULL);
-	drop_tickets();
-	for (int i = 0; i < threads; i++) {
-		ck_assert(workers[i].shut_out || workers[i].jobs == MAX_JOBS);
-		account(&workers[i]);
-	}
-	timerthread_destroy(tt);
 }
 
-START_TEST(accounts_agree)
+static void round_of(uint64_t *rng, struct tally *tally)
+{
+	static const unsigned reaches[] = {1, 8, 64, 512};
+	const struct plan plan = {
+		.workers = 1 + (unsigned)random_below(rng, MAX_WORKERS),
+		.reach = reaches[random_below(rng, 4)],
+		.chase = random_below(rng, 2),
+	};
+	struct timespec t = {0, 1000000 + (long)random_below(rng, 40000000)};
+	bool inside;
+
+	watch_round();
+	round_now.actors = 1 + plan.workers;
+	round_now.drained_by = INT64_MAX;
+	round_now.last_start = round_now.last_deadline = INT64_MIN;
+	create(rng);
+	actors_start(rng, &plan);
+	nanosleep(&t, NULL);
+	ck_assert_int_eq(timerthread_drain(tt, visit, NULL), -EBUSY);
+	inside = round_now.cap == 0 && random_below(rng, 2);
+	if (round_now.cap == 0)
+		run_last_timer();
+	stop(inside);
+	come_late(rng);
+	timerthread_destroy(tt);
+	oracle_judge(tally);
+	record_clear();
+	round_now.number++;
+}
+
+static void report(const struct tally *t)
+{
+	printf("%u rounds: %lu timers, %lu refused; %lu runs, %lu moves, "
+	       "%lu cancelled, %lu drained; %lu cancels met a running "
+	       "callback, %lu waited\n",
+	       round_now.number, t->timers, t->refused, t->runs, t->moved,
+	       t->cancelled, t->drained, t->ending, t->waited);
+	fflush(stdout);
+	ck_assert_uint_gt(t->runs, 0);
+	ck_assert_uint_gt(t->moved, 0);
+	ck_assert_uint_gt(t->cancelled, 0);
+}
+
+START_TEST(histories_are_right)
 {
 	const char *s = getenv("TT_STRESS_SECONDS");
 	uint64_t rng = test_seed();
 	time_t end = time(NULL) + (s ? atoi(s) : 2);
-	unsigned rounds = 0;
+	struct tally tally = {0};
 
+	round_now.seed = rng;
 	sem_init(&done, 0, 0);
+	record_init();
 	do {
-		round_of(&rng);
-		rounds++;
-		ck_assert_uint_eq(early, 0);
-		ck_assert_uint_eq(twice, 0);
-		ck_assert_uint_eq(odd_result, 0);
+		round_of(&rng, &tally);
 	} while (time(NULL) < end);
-	printf("%u rounds: %lu ran, %lu cancelled, %lu left, "
-	       "%u cancels met a running callback\n",
-	       rounds, total_ran, total_cancelled, total_left, running_seen);
-	fflush(stdout);
-	ck_assert_uint_gt(total_ran, 0);
-	ck_assert_uint_gt(total_cancelled, 0);
+	alarm(0);
+	record_destroy();
+	sem_destroy(&done);
+	report(&tally);
 }
 END_TEST
 
 int main(void)
 {
 	const TTest *const tests[] = {
-		accounts_agree,
+		histories_are_right,
 	};
 
 	return RUN_TESTS("stress", tests);

@@ -230,6 +230,29 @@ START_TEST(rent_gets_past_an_immortal)
 }
 END_TEST
 
+/* Pairs among timers that stay: these are turned over, and hide nothing. */
+START_TEST(rent_among_those_that_stay)
+{
+	static const size_t windows[] = {50, 300};
+
+	for (size_t w = 0; w < 2; w++) {
+		size_t live = windows[w];
+
+		begin();
+		for (size_t i = 0; i < live; i++)
+			schedule(1000000 + (int64_t)i);
+		for (int i = 0; i < 50000; i++) {
+			ck_assert_int_eq(cancel(schedule(i)), 0);
+			ck_assert_uint_le(queue_size(&bucket->arrivals),
+					  3 * live + 80);
+		}
+		bucket_check(bucket);
+		ck_assert_uint_eq(collect(), live);
+		end();
+	}
+}
+END_TEST
+
 /* A hundred thousand cancelled at once go as new ones come. */
 START_TEST(rent_drains_a_mass_cancel)
 {
@@ -347,6 +370,7 @@ int main(void)
 		rent_bounds_garbage,
 		rent_bounds_garbage_in_any_order,
 		rent_gets_past_an_immortal,
+		rent_among_those_that_stay,
 		rent_drains_a_mass_cancel,
 		random_steps,
 		many_buckets_make_distinct_ids,

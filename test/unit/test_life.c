@@ -5,8 +5,12 @@
 #include "config.h"
 
 #include "atomic.h"
+#include "instance.h"
+
+#include "child.h"
 #include "fixture.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -19,6 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -245,6 +250,125 @@ START_TEST(attributes_with_a_signal_mask)
 }
 END_TEST
 
+static cpu_set_t seen_cpus;
+static int seen_policy;
+
+static void inspect_scheduling(void *arg)
+{
+	struct sched_param param;
+
+	sched_getaffinity(0, sizeof(seen_cpus), &seen_cpus);
+	pthread_getschedparam(pthread_self(), &seen_policy, &param);
+	sem_post(arg);
+}
+
+static void inspect_when_started(const pthread_attr_t *attr)
+{
+	ck_assert_int_eq(timerthread_start(tt, attr), 0);
+	ck_assert_int_eq(
+		timerthread_schedule(tt, 0, inspect_scheduling, &ran, NULL), 0);
+	wait_for(&ran);
+	timerthread_destroy(tt);
+}
+
+START_TEST(attributes_with_an_affinity)
+{
+	cpu_set_t all, one;
+	pthread_attr_t attr;
+	int last = 0;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &all))
+			last = cpu;
+	}
+	CPU_ZERO(&one);
+	CPU_SET(last, &one);
+	pthread_attr_init(&attr);
+	ck_assert_int_eq(pthread_attr_setaffinity_np(&attr, sizeof(one), &one),
+			 0);
+	setup();
+	inspect_when_started(&attr);
+	ck_assert(CPU_EQUAL(&seen_cpus, &one));
+
+	/* A set that no CPU is in fails as pthread_create does. */
+	CPU_ZERO(&one);
+	ck_assert_int_eq(pthread_attr_setaffinity_np(&attr, sizeof(one), &one),
+			 0);
+	setup();
+	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
+	inspect_when_started(NULL);
+	ck_assert(CPU_EQUAL(&seen_cpus, &all));
+	pthread_attr_destroy(&attr);
+}
+END_TEST
+
+static void *return_arg(void *arg)
+{
+	return arg;
+}
+
+static void real_time(pthread_attr_t *attr)
+{
+	struct sched_param param = {.sched_priority = 1};
+
+	pthread_attr_init(attr);
+	pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(attr, SCHED_FIFO);
+	pthread_attr_setschedparam(attr, &param);
+}
+
+/* As pthread_create says, whoever runs this. */
+START_TEST(attributes_with_a_policy)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	int r;
+
+	real_time(&attr);
+	r = pthread_create(&t, &attr, return_arg, NULL);
+	setup();
+	if (r == 0) {
+		pthread_join(t, NULL);
+		inspect_when_started(&attr);
+		ck_assert_int_eq(seen_policy, SCHED_FIFO);
+	} else {
+		ck_assert_int_eq(timerthread_start(tt, &attr), -r);
+		inspect_when_started(NULL);
+		ck_assert_int_eq(seen_policy, SCHED_OTHER);
+	}
+	pthread_attr_destroy(&attr);
+}
+END_TEST
+
+static void start_without_privileges(void)
+{
+	const struct rlimit none = {0, 0};
+	pthread_attr_t attr;
+
+	if (setrlimit(RLIMIT_RTPRIO, &none) != 0 ||
+	    (geteuid() == 0 && setuid(65534) != 0)) {
+		puts("attributes_without_privileges: nothing was tested");
+		return;
+	}
+	real_time(&attr);
+	NEED(timerthread_start(tt, &attr) == -EPERM);
+	NEED(timerthread_schedule(tt, 0, never, NULL, NULL) == -EINVAL);
+	NEED(timerthread_set_name(tt, "again") == 0);
+	NEED(timerthread_start(tt, NULL) == 0);
+	NEED(timerthread_schedule(tt, 0, post, &ran, NULL) == 0);
+	wait_for(&ran);
+	timerthread_destroy(tt);
+}
+
+START_TEST(attributes_without_privileges)
+{
+	setup();
+	in_child(start_without_privileges);
+	timerthread_destroy(tt);
+}
+END_TEST
+
 static void *schedule_at_start(void *arg)
 {
 	int r;
@@ -416,6 +540,31 @@ static void *stop_and_look(void *arg)
 	return atom32_load_acquire(&callback_is_over) ? arg : NULL;
 }
 
+/* Until so many threads are in stop, and wait there. */
+static void wait_for_joiners(unsigned n)
+{
+	unsigned joiners;
+
+	do {
+		sched_yield();
+		pthread_mutex_lock(&tt->mutex);
+		joiners = tt->joiners;
+		pthread_mutex_unlock(&tt->mutex);
+	} while (joiners < n);
+}
+
+static void wait_for_awaiter(void)
+{
+	unsigned waiting;
+
+	do {
+		sched_yield();
+		pthread_mutex_lock(&tt->await.mutex);
+		waiting = tt->await.waiting;
+		pthread_mutex_unlock(&tt->await.mutex);
+	} while (waiting == 0);
+}
+
 /* None of those in stop returns before the callback that runs is over. */
 START_TEST(all_stops_wait)
 {
@@ -430,16 +579,279 @@ START_TEST(all_stops_wait)
 	for (int i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&t[i], NULL, stop_and_look, tt),
 				 0);
-	while (timerthread_schedule(tt, TIMERTHREAD_NEVER, never, NULL, NULL) ==
-	       0)
-		sched_yield();
-	for (int i = 0; i < 1000; i++)
-		sched_yield();
+	wait_for_joiners(THREADS);
 	sem_post(&go);
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(t[i], &r);
 		ck_assert_ptr_eq(r, tt);
 	}
+	timerthread_destroy(tt);
+}
+END_TEST
+
+/* Ends the callback, but not at once. */
+static void *release(void *arg)
+{
+	for (int i = 0; i < 200; i++)
+		sched_yield();
+	sem_post(&go);
+	return arg;
+}
+
+static void hold_and_destroy(void *arg)
+{
+	hold(arg);
+	timerthread_destroy(tt);
+}
+
+static timerthread_id awaited;
+
+static void *awaiter(void *arg)
+{
+	return timerthread_cancel_wait(arg, awaited) == 1 ? &awaited : NULL;
+}
+
+/* A periodic timer has a deadline while it runs, until it is cancelled. */
+static void wait_for_cancel(void)
+{
+	int64_t deadline;
+
+	while (timerthread_get_deadline(tt, awaited, &deadline) == 0)
+		sched_yield();
+}
+
+/*
+ * Of several threads in stop and one in destroy, none leaves before the
+ * callback is over, and destroy is the last.
+ */
+START_TEST(destroy_waits_for_stops)
+{
+	enum { THREADS = 3, ROUNDS = 50 };
+
+	for (int round = 0; round < ROUNDS; round++) {
+		pthread_t t[THREADS], releaser;
+		void *r;
+
+		atom32_store(&callback_is_over, 0);
+		start();
+		ck_assert_int_eq(
+			timerthread_schedule(tt, 0, hold_and_tell, &ran, NULL),
+			0);
+		wait_for(&ran);
+		for (int i = 0; i < THREADS; i++)
+			ck_assert_int_eq(
+				pthread_create(&t[i], NULL, stop_and_look, tt),
+				0);
+		wait_for_joiners(THREADS);
+		ck_assert_int_eq(pthread_create(&releaser, NULL, release, NULL),
+				 0);
+		timerthread_destroy(tt);
+		ck_assert_uint_eq(atom32_load_acquire(&callback_is_over), 1);
+		for (int i = 0; i < THREADS; i++) {
+			pthread_join(t[i], &r);
+			ck_assert_ptr_eq(r, tt);
+		}
+		pthread_join(releaser, NULL);
+	}
+}
+END_TEST
+
+/* The last one to leave frees: a stop, or the timer thread. */
+START_TEST(destroy_from_a_callback_while_others_stop)
+{
+	enum { THREADS = 3, ROUNDS = 50 };
+
+	for (int round = 0; round < ROUNDS; round++) {
+		pthread_t t[THREADS];
+		int n = 1 + round % THREADS;
+		void *r;
+
+		start();
+		ck_assert_int_eq(timerthread_schedule(tt, TIMERTHREAD_NEVER,
+						      never, NULL, NULL),
+				 0);
+		ck_assert_int_eq(timerthread_schedule(tt, 0, hold_and_destroy,
+						      &ran, NULL),
+				 0);
+		wait_for(&ran);
+		for (int i = 0; i < n; i++)
+			ck_assert_int_eq(
+				pthread_create(&t[i], NULL, stopper, tt), 0);
+		wait_for_joiners((unsigned)n);
+		sem_post(&go);
+		for (int i = 0; i < n; i++) {
+			pthread_join(t[i], &r);
+			ck_assert_ptr_eq(r, tt);
+		}
+	}
+}
+END_TEST
+
+/* The same with one that waits for that callback's end. */
+START_TEST(destroy_from_a_callback_that_is_awaited)
+{
+	for (int round = 0; round < 50; round++) {
+		pthread_t t;
+		void *r;
+
+		start();
+		ck_assert_int_eq(timerthread_schedule_every(tt, 0, 1,
+							    hold_and_destroy,
+							    &ran, &awaited),
+				 0);
+		wait_for(&ran);
+		ck_assert_int_eq(pthread_create(&t, NULL, awaiter, tt), 0);
+		wait_for_awaiter();
+		sem_post(&go);
+		pthread_join(t, &r);
+		ck_assert_ptr_eq(r, &awaited);
+	}
+}
+END_TEST
+
+/*
+ * A thread that is preempted where it calls pthread_setcancelstate, for as
+ * long as it takes to show whether destroy waits for it.
+ */
+static _Thread_local bool preempt;
+static sem_t destroyed, settled;
+static bool destroyed_too_soon;
+
+static void pause_here(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 300000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	preempt = false;
+	if (sem_timedwait(&destroyed, &until) != 0)
+		return;
+	/* There is nothing left to go on with. */
+	destroyed_too_soon = true;
+	sem_post(&settled);
+	for (;;)
+		wait_for(&destroyed);
+}
+
+int pthread_setcancelstate(int state, int *old)
+{
+	static atomword next;
+
+	if (!atomword_load_acquire(&next))
+		atomword_store_release(
+			&next,
+			(uintptr_t)dlsym(RTLD_NEXT, "pthread_setcancelstate"));
+	if (preempt)
+		pause_here();
+	return ((int (*)(int, int *))atomword_load_acquire(&next))(state, old);
+}
+
+static void *preempted_awaiter(void *arg)
+{
+	void *r;
+
+	preempt = true;
+	r = awaiter(arg);
+	preempt = false;
+	sem_post(&settled);
+	return r;
+}
+
+/*
+ * A cancel_wait that has cancelled its timer, as another thread can see, but
+ * was preempted before it waits: destroy waits for that too.
+ */
+START_TEST(destroy_waits_for_a_preempted_cancel_wait)
+{
+	pthread_t t;
+	void *r;
+
+	sem_init(&destroyed, 0, 0);
+	sem_init(&settled, 0, 0);
+	start();
+	ck_assert_int_eq(
+		timerthread_schedule_every(tt, 0, 1, hold, &ran, &awaited), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(pthread_create(&t, NULL, preempted_awaiter, tt), 0);
+	wait_for_cancel();
+	sem_post(&go);
+	timerthread_destroy(tt);
+	sem_post(&destroyed);
+	wait_for(&settled);
+	ck_assert(!destroyed_too_soon);
+	pthread_join(t, &r);
+	ck_assert_ptr_eq(r, &awaited);
+}
+END_TEST
+
+static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)arg;
+	*(int *)ctx += 1;
+}
+
+/* However long it runs: every other call comes back meanwhile. */
+START_TEST(a_callback_blocks_no_other_call)
+{
+	enum { THREADS = 2 };
+	pthread_t t[THREADS], self;
+	struct timerthread *other = NULL;
+	timerthread_id id, running;
+	int64_t deadline;
+	int drained = 0;
+	void *r;
+
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, &running), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
+	ck_assert_int_eq(timerthread_start(tt, NULL), -EBUSY);
+	ck_assert_int_eq(timerthread_get_pthread(tt, &self), 0);
+	for (int i = 0; i < 20000; i++)
+		ck_assert_int_eq(timerthread_schedule(tt, i, never, NULL, &id),
+				 0);
+	ck_assert_int_eq(timerthread_reschedule(tt, id, TIMERTHREAD_NEVER), 0);
+	ck_assert_int_eq(timerthread_get_deadline(tt, id, &deadline), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id), 0);
+	ck_assert_int_eq(timerthread_cancel_wait(tt, id), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
+	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), -EBUSY);
+	ck_assert_int_eq(timerthread_create(&other), 0);
+	ck_assert_int_eq(timerthread_start(other, NULL), 0);
+	ck_assert_int_eq(timerthread_schedule(other, 0, post, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_stop(other), 0);
+	timerthread_destroy(other);
+
+	/* Also while others are in stop. */
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id), 0);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&t[i], NULL, stopper, tt), 0);
+	wait_for_joiners(THREADS);
+	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
+	ck_assert_int_eq(timerthread_start(tt, NULL), -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_get_pthread(tt, &self), -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
+			 -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_reschedule(tt, id, 0), -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_get_deadline(tt, id, &deadline), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
+	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), -EBUSY);
+	ck_assert_int_gt(timerthread_now(tt), 0);
+
+	sem_post(&go);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &r);
+		ck_assert_ptr_eq(r, tt);
+	}
+	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), 19999);
+	ck_assert_int_eq(drained, 19999);
 	timerthread_destroy(tt);
 }
 END_TEST
@@ -521,6 +933,9 @@ int main(void)
 		the_thread,
 		thread_attributes,
 		attributes_with_a_signal_mask,
+		attributes_with_an_affinity,
+		attributes_with_a_policy,
+		attributes_without_privileges,
 		schedule_while_starting,
 		stop_is_no_cancellation_point,
 		destroy_without_start,
@@ -530,6 +945,11 @@ int main(void)
 		stop_waits_for_the_callback_alone,
 		stop_from_many_threads,
 		all_stops_wait,
+		destroy_waits_for_stops,
+		destroy_from_a_callback_while_others_stop,
+		destroy_from_a_callback_that_is_awaited,
+		destroy_waits_for_a_preempted_cancel_wait,
+		a_callback_blocks_no_other_call,
 		stop_under_load,
 		start_after_fork,
 	};

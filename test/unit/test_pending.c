@@ -175,16 +175,18 @@ END_TEST
 
 /*
  * Random steps against an array.  What is fetched stays unsorted until it
- * must be; with fail, there is no memory to sort it into.
+ * must be; with fail, there is no memory to sort it into but what is there
+ * from the start.  Returns how many allocations failed.
  */
-static void random_steps(bool fail)
+static uint32_t random_steps(bool fail)
 {
-	enum { STEPS = 6000, MAX = 800 };
+	enum { STEPS = 12000, MAX = 4000 };
 	static struct {
 		uint64_t id;
 		int64_t deadline;
 	} model[MAX];
 	uint64_t rng = test_seed();
+	uint32_t failures = 0;
 	size_t n = 0;
 
 	sort_at_once = false;
@@ -193,15 +195,19 @@ static void random_steps(bool fail)
 		uint64_t dice = random_below(&rng, 100);
 		size_t i, earliest = 0;
 
-		if (n < MAX && dice < (step / 1500 % 2 ? 30 : 60)) {
-			model[n].deadline = (int64_t)random_below(&rng, 999);
+		/* What comes in needs memory of its own. */
+		if (n < MAX && dice < (step / 6000 % 2 ? 30 : 85)) {
+			model[n].deadline = (int64_t)random_below(&rng, 99999);
 			model[n].id = schedule(model[n].deadline);
 			n++;
-		} else if (n > 0 && dice < 75) {
+		}
+		if (fail)
+			fail_arm(0, UINT32_MAX);
+		if (n > 0 && dice >= 80 && dice < 90) {
 			i = random_below(&rng, n);
 			cancel(model[i].id);
 			model[i] = model[--n];
-		} else if (n > 0) {
+		} else if (n > 0 && dice >= 90) {
 			collect();
 			for (i = 1; i < n; i++) {
 				if (model[i].deadline <
@@ -217,18 +223,31 @@ static void random_steps(bool fail)
 		}
 		if (dice % 10 == 0)
 			pending_sweep(&pending);
+		if (dice % 4 == 0)
+			collect();
 		if (fail)
-			fail_arm(0, UINT32_MAX);
-		collect();
-		if (fail)
-			fail_disarm();
+			failures += fail_disarm();
 	}
+	/* All that is left comes out, in order. */
+	if (fail)
+		fail_arm(0, UINT32_MAX);
+	collect();
+	for (int64_t last = INT64_MIN; n > 0; n--) {
+		int64_t deadline = run();
+
+		ck_assert_int_le(last, deadline);
+		last = deadline;
+	}
+	ck_assert_int_eq(next(), INT64_MAX);
+	if (fail)
+		failures += fail_disarm();
 	end();
+	return failures;
 }
 
 START_TEST(random_against_array)
 {
-	random_steps(false);
+	ck_assert_uint_eq(random_steps(false), 0);
 }
 END_TEST
 
@@ -268,7 +287,7 @@ END_TEST
 
 START_TEST(random_out_of_memory)
 {
-	random_steps(true);
+	ck_assert_uint_gt(random_steps(true), 0);
 }
 END_TEST
 

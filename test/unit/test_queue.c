@@ -2,7 +2,7 @@
 #include "harness.h"
 #include "queue.h"
 
-static void add(struct queue *q, uint64_t id)
+static void make_room(struct queue *q)
 {
 	if (!queue_has_room(q, 1)) {
 		if (!q->spares)
@@ -10,6 +10,11 @@ static void add(struct queue *q, uint64_t id)
 		ck_assert(queue_extend(q));
 		queue_check(q);
 	}
+}
+
+static void add(struct queue *q, uint64_t id)
+{
+	make_room(q);
 	queue_push(q, (struct entry){(int64_t)id, (uint32_t)(id), 0});
 }
 
@@ -124,6 +129,48 @@ START_TEST(take_hands_out_all)
 }
 END_TEST
 
+/* Each block's nearest is that of its own entries, and no lower. */
+START_TEST(nearest_is_that_of_the_block)
+{
+	enum { BLOCKS = 4 };
+	uint64_t rng = test_seed();
+	struct queue q;
+
+	queue_init(&q);
+	for (int round = 0; round < 3; round++) {
+		int64_t expected[BLOCKS];
+		struct block *taken;
+		int blocks = 0;
+
+		for (int i = 0; i < BLOCKS; i++) {
+			expected[i] = INT64_MAX;
+			for (size_t j = 0; j < BLOCK_ENTRIES; j++) {
+				int64_t far = (int64_t)random_below(&rng, 999);
+				bool early = i == 0 && j == 5;
+				/* Each block later than the ones before. */
+				int64_t d = early ? round - 7
+						  : 1000 * (i + 1) + far;
+
+				make_room(&q);
+				queue_push(&q, (struct entry){d, 0, 0});
+				if (d < expected[i])
+					expected[i] = d;
+			}
+		}
+		queue_check(&q);
+		taken = queue_take(&q);
+		for (struct block *b = taken; b; b = b->next) {
+			ck_assert_int_lt(blocks, BLOCKS);
+			ck_assert_int_eq(b->nearest, expected[blocks]);
+			blocks++;
+		}
+		ck_assert_int_eq(blocks, BLOCKS);
+		block_free_all(taken);
+	}
+	queue_destroy(&q);
+}
+END_TEST
+
 /* Add, pop and take at random; ids come out in the order they went in. */
 START_TEST(random_steps)
 {
@@ -168,6 +215,7 @@ int main(void)
 		one_at_a_time_needs_one_block,
 		looks_ahead_in_the_block,
 		take_hands_out_all,
+		nearest_is_that_of_the_block,
 		random_steps,
 	};
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The deadlines that a timer may have had: of its schedule call, of each move
+ * that returned 0, and, where it repeats, of each step from one run to the
+ * next.  At any moment that one holds which was set last; of several that
+ * overlap, any may have been.
+ */
+#ifndef TT_STRESS_DEADLINES_H
+#define TT_STRESS_DEADLINES_H
+
+#include "history.h"
+
+/*
+ * Complains about runs that were early and deadlines that were never set, and
+ * about a timer that was due before the last one and is left.
+ */
+void check_deadlines(const struct history *h);
+
+#endif

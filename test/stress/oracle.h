@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Judges a round when it is over, timer by timer, by what timerthread.h
+ * promises.  Of the first thing that is wrong it shows the timer's history,
+ * and aborts.
+ */
+#ifndef TT_STRESS_ORACLE_H
+#define TT_STRESS_ORACLE_H
+
+#include "record.h"
+
+struct tally {
+	unsigned long timers;
+	unsigned long refused;
+	unsigned long runs;
+	unsigned long moved;
+	unsigned long cancelled;
+	unsigned long ending; /* cancels that met a running callback */
+	unsigned long waited; /* of those, the ones that waited */
+	unsigned long drained;
+};
+
+/* Adds what there was to the tally. */
+void oracle_judge(struct tally *tally);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What tests do in a child of fork(2).  A child cannot assert: it says what
+ * was wrong and ends, and its parent sees that.
+ */
+#ifndef TT_CHILD_H
+#define TT_CHILD_H
+
+#include "harness.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child that hangs comes to an end.  Less than TEST_TIMEOUT_S. */
+#define CHILD_TIMEOUT_S 60
+
+/*
+ * ThreadSanitizer ends a child that starts a thread if the parent had several,
+ * unless it is told not to.
+ */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+	return "die_after_fork=0";
+}
+
+#define NEED(holds) need(holds, __FILE__, __LINE__, #holds)
+
+static inline void need(bool holds, const char *file, int line,
+			const char *what)
+{
+	if (holds)
+		return;
+	dprintf(STDERR_FILENO, "%s:%d: in the child: %s\n", file, line, what);
+	_exit(EXIT_FAILURE);
+}
+
+/* The child of a timer thread's fork begins with all signals blocked. */
+static inline void limit_child(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	signal(SIGALRM, SIG_DFL);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	alarm(CHILD_TIMEOUT_S);
+}
+
+/* Starts a child that does this. */
+static inline pid_t fork_child(void (*body)(void))
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		limit_child();
+		body();
+		_exit(EXIT_SUCCESS);
+	}
+	return pid;
+}
+
+static volatile pid_t late_child;
+
+static inline void kill_late_child(int sig)
+{
+	(void)sig;
+	kill(late_child, SIGKILL);
+}
+
+/*
+ * Waits for the end of a child, its exit status or minus the signal.  One that
+ * does not come to an end may block all other signals.
+ */
+static inline int end_within(pid_t pid, unsigned seconds)
+{
+	int status, r;
+
+	late_child = pid;
+	signal(SIGALRM, kill_late_child);
+	alarm(seconds);
+	do
+		r = waitpid(pid, &status, 0);
+	while (r < 0 && errno == EINTR);
+	alarm(0);
+	ck_assert_int_eq(r, pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static inline int end_of(pid_t pid)
+{
+	return end_within(pid, CHILD_TIMEOUT_S + 5);
+}
+
+static inline void in_child(void (*body)(void))
+{
+	ck_assert_int_eq(end_of(fork_child(body)), EXIT_SUCCESS);
+}
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slack: the wake-up by hand first, then instances.
+ */
+#include "config.h"
+
+#include "clock.h"
+#include "instance.h"
+
+#include "fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define MS   INT64_C(1000000)
+#define S    INT64_C(1000000000)
+#define HOUR (3600 * S)
+
+/* INT64_MIN: it is awake. */
+static int64_t asleep_until(struct wakeup *w)
+{
+	int64_t t;
+
+	lock_acquire(&w->lock);
+	t = w->sleep;
+	lock_release(&w->lock);
+	return t;
+}
+
+static const int64_t slack = 200 * MS;
+static struct wakeup wakeup;
+static int64_t sleep_until;
+
+static void *sleeper(void *arg)
+{
+	(void)arg;
+	wakeup_sleep(&wakeup, sleep_until);
+	return NULL;
+}
+
+/* A thread that sleeps until then and the slack. */
+static pthread_t start_sleeper(int64_t until, int64_t ns)
+{
+	pthread_t t;
+
+	wakeup_init(&wakeup);
+	wakeup.slack = ns;
+	sleep_until = until;
+	ck_assert_int_eq(pthread_create(&t, NULL, sleeper, NULL), 0);
+	while (asleep_until(&wakeup) == INT64_MIN)
+		sched_yield();
+	return t;
+}
+
+static void end_sleeper(pthread_t t)
+{
+	wakeup_stop(&wakeup);
+	pthread_join(t, NULL);
+}
+
+START_TEST(sleeps_on_for_the_slack)
+{
+	int64_t far = clock_now(CLOCK_MONOTONIC) + HOUR;
+	pthread_t t = start_sleeper(far, slack);
+
+	ck_assert_int_eq(asleep_until(&wakeup), far + slack);
+	/* It wakes in time for these. */
+	ck_assert(!wakeup_announce(&wakeup, 0, far + slack + 1));
+	ck_assert(!wakeup_announce(&wakeup, 0, far + slack));
+	ck_assert(!wakeup_announce(&wakeup, 1, far + 1));
+	ck_assert(!wakeup_announce(&wakeup, 0, far));
+	ck_assert_int_eq(asleep_until(&wakeup), far + slack);
+	/* For this one it would be a nanosecond late. */
+	ck_assert(wakeup_announce(&wakeup, 0, far - 1));
+	wakeup_kick(&wakeup);
+	pthread_join(t, NULL);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 1);
+}
+END_TEST
+
+/*
+ * As a thread leaves it that has decided to sleep until then, and was not
+ * heard of since.
+ */
+static void fall_asleep(int64_t until, int64_t ns)
+{
+	wakeup_init(&wakeup);
+	wakeup.slack = ns;
+	wakeup.sleep = until;
+}
+
+/* Each one is sent that those before it do not stand for. */
+START_TEST(kicks_where_the_slack_does_not_do)
+{
+	const int64_t next = 1000 * S;
+
+	fall_asleep(next + slack, slack);
+	ck_assert(!wakeup_announce(&wakeup, 0, next));
+	ck_assert(wakeup_announce(&wakeup, 0, next - 1));
+	ck_assert_int_eq(wakeup.sleep, next - 1 + slack);
+	ck_assert(!wakeup_announce(&wakeup, 1, next - 1));
+	ck_assert(wakeup_announce(&wakeup, 0, next - slack));
+	ck_assert_int_eq(wakeup.sleep, next);
+	ck_assert(!wakeup_announce(&wakeup, 1, next - slack + 1));
+	ck_assert(wakeup_announce(&wakeup, 1, 0));
+	ck_assert_int_eq(wakeup.sleep, slack);
+
+	/*
+	 * What it slept for may have been cancelled: it wakes in time for
+	 * what is due up to the slack before.
+	 */
+	fall_asleep(next, slack);
+	ck_assert(!wakeup_announce(&wakeup, 0, next - slack));
+	ck_assert_uint_eq(atom32_load(&wakeup.seq), 0);
+	ck_assert(wakeup_announce(&wakeup, 0, next - slack - 1));
+	ck_assert_uint_eq(atom32_load(&wakeup.seq), 1);
+}
+END_TEST
+
+/* The decision to sleep does not count on the slack. */
+START_TEST(no_sleep_past_an_arrival)
+{
+	wakeup_init(&wakeup);
+	wakeup.slack = HOUR;
+	wakeup_announce(&wakeup, 0, 40);
+	wakeup_sleep(&wakeup, INT64_MAX);
+	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
+}
+END_TEST
+
+START_TEST(sleeps_at_least_until_the_deadline)
+{
+	int64_t then = clock_now(CLOCK_MONOTONIC) + 2 * MS;
+
+	wakeup_init(&wakeup);
+	wakeup.slack = 5 * MS;
+	while (clock_now(CLOCK_MONOTONIC) < then + 5 * MS)
+		wakeup_sleep(&wakeup, then);
+	/* What has passed, and what the slack does not bring to today. */
+	wakeup_sleep(&wakeup, -1);
+	wakeup_sleep(&wakeup, INT64_MIN + 1);
+	wakeup_sleep(&wakeup, INT64_MIN);
+	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
+}
+END_TEST
+
+START_TEST(late_deadlines_saturate)
+{
+	static const int64_t until[][2] = {
+		{INT64_MAX, INT64_MAX},
+		{INT64_MAX - 5, INT64_MAX},
+		{INT64_MAX - 10, INT64_MAX},
+		{INT64_MAX - 11, INT64_MAX - 1},
+	};
+
+	for (size_t i = 0; i < 4; i++) {
+		pthread_t t = start_sleeper(until[i][0], 10);
+
+		ck_assert_int_eq(asleep_until(&wakeup), until[i][1]);
+		end_sleeper(t);
+	}
+	fall_asleep(INT64_MAX, 10);
+	ck_assert(!wakeup_announce(&wakeup, 0, INT64_MAX));
+	ck_assert(!wakeup_announce(&wakeup, 0, INT64_MAX - 10));
+	ck_assert(wakeup_announce(&wakeup, 0, INT64_MAX - 11));
+	ck_assert_int_eq(wakeup.sleep, INT64_MAX - 1);
+}
+END_TEST
+
+START_TEST(early_deadlines_do_not_wrap)
+{
+	fall_asleep(INT64_MAX, INT64_MAX);
+	ck_assert(!wakeup_announce(&wakeup, 0, 1));
+	ck_assert(!wakeup_announce(&wakeup, 0, 0));
+	ck_assert(wakeup_announce(&wakeup, 0, -1));
+	ck_assert_int_eq(wakeup.sleep, INT64_MAX - 1);
+	ck_assert(wakeup_announce(&wakeup, 0, INT64_MIN + 1));
+	ck_assert_int_eq(wakeup.sleep, 0);
+}
+END_TEST
+
+/* Who announces that is a bucket that must be emptied. */
+START_TEST(a_burst_kicks_whatever_the_slack)
+{
+	static const int64_t slacks[] = {0, 1, HOUR, INT64_MAX};
+
+	for (size_t i = 0; i < 4; i++) {
+		int64_t far = clock_now(CLOCK_MONOTONIC) + HOUR;
+		pthread_t t = start_sleeper(i % 2 ? INT64_MAX : far, slacks[i]);
+
+		ck_assert(wakeup_announce(&wakeup, 0, INT64_MIN));
+		wakeup_kick(&wakeup);
+		pthread_join(t, NULL);
+		ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+
+		fall_asleep(far, slacks[i]);
+		ck_assert(wakeup_announce(&wakeup, 0, INT64_MIN));
+		ck_assert(!wakeup_announce(&wakeup, 1, INT64_MIN));
+	}
+}
+END_TEST
+
+static void begin(int64_t ns)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_slack(tt, ns), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+}
+
+START_TEST(errors)
+{
+	ck_assert_int_eq(timerthread_set_slack(NULL, 0), -EINVAL);
+	setup();
+	ck_assert_int_eq(timerthread_set_slack(tt, -1), -EINVAL);
+	ck_assert_int_eq(timerthread_set_slack(tt, INT64_MIN), -EINVAL);
+	ck_assert_int_eq(timerthread_set_slack(tt, INT64_MAX), 0);
+	ck_assert_int_eq(timerthread_set_slack(tt, 1), 0);
+	ck_assert_int_eq(timerthread_set_slack(tt, 0), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
+	ck_assert_int_eq(timerthread_set_slack(tt, -1), -EINVAL);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+/* Nor does a set that failed change anything. */
+START_TEST(default_is_none)
+{
+	int64_t far;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_slack(tt, -5), -EINVAL);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	far = timerthread_now(tt) + HOUR;
+	ck_assert_int_eq(timerthread_schedule(tt, far, never, NULL, NULL), 0);
+	while (asleep_until(&tt->wakeup) != far)
+		sched_yield();
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(the_thread_sleeps_on_for_the_slack)
+{
+	int64_t far;
+
+	begin(50 * MS);
+	far = timerthread_now(tt) + HOUR;
+	ck_assert_int_eq(timerthread_schedule(tt, far, never, NULL, NULL), 0);
+	while (asleep_until(&tt->wakeup) != far + 50 * MS)
+		sched_yield();
+	timerthread_destroy(tt);
+}
+END_TEST
+
+/* Written by the timer thread, read after stop or a semaphore. */
+static int early, late, runs;
+
+struct due {
+	int64_t deadline;
+	int64_t period;
+};
+
+static void check_time(void *arg)
+{
+	struct due *d = arg;
+	int64_t now = timerthread_now(tt);
+
+	early += now < d->deadline;
+	/* A bound that no busy machine breaks. */
+	late += now > d->deadline + 20 * S;
+	d->deadline += d->period;
+	runs++;
+}
+
+START_TEST(never_early)
+{
+	enum { N = 500 };
+	static struct due due[N];
+	uint64_t rng = test_seed();
+	int64_t now, last = 0;
+
+	begin(5 * MS);
+	now = timerthread_now(tt);
+	for (int i = 0; i < N; i++) {
+		due[i].deadline = now + (int64_t)random_below(&rng, 100 * MS);
+		if (due[i].deadline > last)
+			last = due[i].deadline;
+		ck_assert_int_eq(timerthread_schedule(tt, due[i].deadline,
+						      check_time, &due[i],
+						      NULL),
+				 0);
+	}
+	ck_assert_int_eq(timerthread_schedule(tt, last + 1, post, &ran, NULL),
+			 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(early, 0);
+	ck_assert_int_eq(late, 0);
+	ck_assert_int_eq(runs, N);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+static void check_period(void *arg)
+{
+	check_time(arg);
+	if (runs == 10)
+		sem_post(&ran);
+}
+
+/* Skipped runs only make the deadline that is looked at an earlier one. */
+START_TEST(periodic_never_early)
+{
+	struct due due = {0, 4 * MS};
+	timerthread_id id;
+
+	begin(2 * MS);
+	due.deadline = timerthread_now(tt) + MS;
+	ck_assert_int_eq(timerthread_schedule_every(tt, due.deadline,
+						    due.period, check_period,
+						    &due, &id),
+			 0);
+	wait_for(&ran);
+	timerthread_cancel_wait(tt, id);
+	ck_assert_int_eq(early, 0);
+	ck_assert_int_eq(late, 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+enum { TOGETHER = 20 };
+static const int64_t step = 5 * MS;
+static int64_t first_run;
+
+static void note_first(void *arg)
+{
+	if (runs++ == 0)
+		first_run = timerthread_now(tt);
+	if (runs == TOGETHER)
+		sem_post(arg);
+}
+
+/* Is the thread seen asleep until then, before the time is first? */
+static bool sleeps_in_time(int64_t until, int64_t first)
+{
+	while (asleep_until(&tt->wakeup) != until) {
+		if (timerthread_now(tt) >= first)
+			return false;
+		sched_yield();
+	}
+	return timerthread_now(tt) < first;
+}
+
+/*
+ * By the time the first one runs, all the others are due.  True: the thread
+ * was asleep in time, so that this says something.
+ */
+static bool run_together(void)
+{
+	int64_t first, last;
+	uint32_t seq;
+	bool in_time;
+
+	runs = 0;
+	begin(slack);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
+	wait_for(&ran);
+	first = timerthread_now(tt) + 100 * MS;
+	last = first + (TOGETHER - 1) * step;
+	for (int i = 0; i < TOGETHER; i++)
+		ck_assert_int_eq(timerthread_schedule(tt, last - i * step,
+						      note_first, &ran, NULL),
+				 0);
+	sem_post(&go);
+	in_time = sleeps_in_time(first + slack, first);
+	seq = atom32_load(&tt->wakeup.seq);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(runs, TOGETHER);
+	ck_assert_int_ge(first_run, first);
+	if (in_time) {
+		ck_assert_int_ge(first_run, last);
+		/* Nobody woke it; stop did. */
+		ck_assert_uint_eq(atom32_load(&tt->wakeup.seq), seq + 1);
+	}
+	timerthread_destroy(tt);
+	return in_time;
+}
+
+START_TEST(one_wake_up_runs_all_within_the_slack)
+{
+	for (int i = 0; i < 5; i++) {
+		if (run_together())
+			return;
+	}
+	puts("one_wake_up: this machine is too busy, nothing was tested");
+}
+END_TEST
+
+/* The thread sleeps for an hour, and for an hour more. */
+START_TEST(earlier_ones_wake_it)
+{
+	int64_t far;
+
+	begin(HOUR);
+	far = timerthread_now(tt) + HOUR;
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(
+			timerthread_schedule(tt, far - i, never, NULL, NULL),
+			0);
+		/* What has passed is more than the slack before that. */
+		ck_assert_int_eq(timerthread_schedule(tt, i % 2 ? 0 : -HOUR * i,
+						      post, &ran, NULL),
+				 0);
+		wait_for(&ran);
+	}
+	ck_assert_int_eq(timerthread_schedule_after(tt, 0, post, &ran, NULL),
+			 0);
+	wait_for(&ran);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+START_TEST(stop_is_not_held_up)
+{
+	begin(INT64_MAX);
+	ck_assert_int_eq(
+		timerthread_schedule_after(tt, HOUR, never, NULL, NULL), 0);
+	while (asleep_until(&tt->wakeup) != INT64_MAX)
+		sched_yield();
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		sleeps_on_for_the_slack,
+		kicks_where_the_slack_does_not_do,
+		no_sleep_past_an_arrival,
+		sleeps_at_least_until_the_deadline,
+		late_deadlines_saturate,
+		early_deadlines_do_not_wrap,
+		a_burst_kicks_whatever_the_slack,
+		errors,
+		default_is_none,
+		the_thread_sleeps_on_for_the_slack,
+		never_early,
+		periodic_never_early,
+		one_wake_up_runs_all_within_the_slack,
+		earlier_ones_wake_it,
+		stop_is_not_held_up,
+	};
+
+	return RUN_TESTS("slack", tests);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Short calls on the instance under test, and looks at its inside.
+ */
+#ifndef TT_TIMERS_H
+#define TT_TIMERS_H
+
+/* First: what is called "tt" in it would hide the fixture's. */
+#include "instance.h"
+
+#include "fixture.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#define MS   INT64_C(1000000)
+#define HOUR INT64_C(3600000000000)
+
+static inline void end(void)
+{
+	timerthread_destroy(tt);
+	sem_destroy(&go);
+	sem_destroy(&ran);
+}
+
+static inline timerthread_id schedule(int64_t deadline, timerthread_fn *fn,
+				      void *arg)
+{
+	timerthread_id id = 0;
+
+	ck_assert_int_eq(timerthread_schedule(tt, deadline, fn, arg, &id), 0);
+	ck_assert_uint_ne(id, 0);
+	return id;
+}
+
+static inline timerthread_id every(int64_t first, int64_t period,
+				   timerthread_fn *fn, void *arg)
+{
+	timerthread_id id = 0;
+
+	ck_assert_int_eq(
+		timerthread_schedule_every(tt, first, period, fn, arg, &id), 0);
+	ck_assert_uint_ne(id, 0);
+	return id;
+}
+
+static inline int64_t deadline_of(timerthread_id id)
+{
+	int64_t deadline = 0;
+
+	ck_assert_int_eq(timerthread_get_deadline(tt, id, &deadline), 0);
+	return deadline;
+}
+
+/* No such timer is pending. */
+static inline void check_not_pending(timerthread_id id)
+{
+	int64_t deadline = 77;
+
+	ck_assert_int_eq(timerthread_get_deadline(tt, id, &deadline), -ENOENT);
+	ck_assert_int_eq(deadline, 77);
+}
+
+/* All that was due before this call has run when it returns. */
+static inline void settle(void)
+{
+	sem_t settled;
+
+	sem_init(&settled, 0, 0);
+	schedule(timerthread_now(tt), post, &settled);
+	wait_for(&settled);
+	/* Its callback is over too, so that the semaphore may go. */
+	schedule(0, post, &ran);
+	wait_for(&ran);
+	sem_destroy(&settled);
+}
+
+/* Holds the timer thread inside a callback. */
+static inline timerthread_id hold_thread(void)
+{
+	timerthread_id id = schedule(0, hold, &ran);
+
+	wait_for(&ran);
+	return id;
+}
+
+/* Waits until the timer thread sleeps, or is just about to. */
+static inline void wait_for_sleep(void)
+{
+	bool asleep = false;
+
+	while (!asleep) {
+		sched_yield();
+		lock_acquire(&tt->wakeup.lock);
+		asleep = tt->wakeup.sleep != INT64_MIN;
+		lock_release(&tt->wakeup.lock);
+	}
+}
+
+/* Entries that wait in the buckets. */
+static inline size_t arrivals(void)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < tt->intake->n; i++) {
+		struct bucket *b = &tt->intake->bucket[i];
+
+		lock_acquire(&b->lock);
+		n += queue_size(&b->arrivals);
+		lock_release(&b->lock);
+	}
+	return n;
+}
+
+/* Slots that were ever used. */
+static inline size_t slots_used(void)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < tt->intake->n; i++) {
+		struct bucket *b = &tt->intake->bucket[i];
+
+		lock_acquire(&b->lock);
+		n += b->slots.fresh - SLOT_FIRST_NUMBER;
+		lock_release(&b->lock);
+	}
+	return n;
+}
+
+#endif
