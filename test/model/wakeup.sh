@@ -19,8 +19,8 @@ holds cycles "$two_buckets"
 for bug in NO_CHECK NO_CHANGE NO_KICK NO_LIST NO_SEE NO_AWAKE NO_RESET \
 	RESET_LATE READ_SEQ_LATE; do
 	if ! caught assertions "$two_buckets -D$bug" &&
-		! caught assertions "$long_run -D$bug" &&
-		! caught cycles "$two_buckets -D$bug"; then
+		! caught cycles "$two_buckets -D$bug" &&
+		! caught assertions "$long_run -D$bug"; then
 		echo "$bug is not caught"
 		exit 1
 	fi
