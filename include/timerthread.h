@@ -151,9 +151,9 @@ int timerthread_stop(struct timerthread *tt);
 
 /*
  * Stops tt, discards its timers and frees it; NULL is fine, and on the default
- * instance it does nothing.  Calls of timerthread_stop and
- * timerthread_cancel_wait that other threads are in are waited for.  No other
- * call on tt may be running or follow; where a callback destroys tt, that
+ * instance it does nothing.  Threads that wait in timerthread_stop or
+ * timerthread_cancel_wait for a callback's end are waited for.  No other call
+ * on tt may be running or follow; where a callback destroys tt, that
  * includes the call that scheduled it.  From a callback of tt, the memory is
  * freed once that callback has returned.
  */

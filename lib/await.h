@@ -7,8 +7,8 @@
  *     visible then.
  *  2. The timer thread comes here only when a timer was cancelled while its
  *     callback ran, so a timer that nobody waits for pays nothing.
- *  3. A thread that has cancelled in here is counted as waiting until it is
- *     through.
+ *  3. A thread that has cancelled in here is counted as waiting until it has
+ *     done all that it does with the instance.
  *
  * Any thread: cancel.  The timer thread: end.  Who destroys the instance:
  * empty.
@@ -16,6 +16,7 @@
 #ifndef TT_AWAIT_H
 #define TT_AWAIT_H
 
+#include "limit.h"
 #include "slot.h"
 
 #include <pthread.h>
@@ -31,9 +32,10 @@ void await_destroy(struct await *a);
 
 /*
  * As slot_cancel, for a timer that was running a moment ago, in s; returns 1
- * when its callback is over.  Not from that callback.
+ * when its callback is over, and gives its place back if it returns 0.  Not
+ * from that callback.
  */
-int await_cancel(struct await *a, struct slot *s, uint64_t id);
+int await_cancel(struct await *a, struct limit *l, struct slot *s, uint64_t id);
 
 /* ending -> dead. */
 void await_end(struct await *a, struct slot *s);

@@ -19,14 +19,14 @@ struct visit {
 	void *ctx;
 };
 
-static int drain_slot(struct slot *s, const struct visit *v)
+static bool drain_slot(struct slot *s, const struct visit *v)
 {
 	uint64_t id = slot_id(s, atom32_load_acquire(&s->state));
 
 	if (slot_cancel(s, id) != 0)
-		return 0;
+		return false;
 	v->visit(id, s->fn, s->arg, v->ctx);
-	return 1;
+	return true;
 }
 
 /* Nothing gets into the bucket any more. */
@@ -37,18 +37,20 @@ static int drain_bucket(struct bucket *b, const struct visit *v, int n)
 	lock_acquire(&b->lock);
 	end = b->slots.fresh;
 	lock_release(&b->lock);
-	for (uint32_t i = SLOT_FIRST_NUMBER; i < end && n < INT_MAX; i++)
-		n += drain_slot(slots_at(&b->slots, i), v);
+	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
+		if (drain_slot(slots_at(&b->slots, i), v) && n < INT_MAX)
+			n++;
+	}
 	return n;
 }
 
 /* 0: the thread is over, or there never was one. */
-static int check_stopped(struct timerthread *tt)
+static int check_stopped(struct timerthread *tt, bool valid)
 {
-	int r;
+	int r = instance_check(tt, valid);
 
-	if (instance_inherited(tt))
-		return -ECHILD;
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&tt->mutex);
 	r = tt->life == LIFE_STOPPED ? 0 : -EBUSY;
 	pthread_mutex_unlock(&tt->mutex);
@@ -61,9 +63,7 @@ TT_EXPORT int timerthread_drain(struct timerthread *tt,
 	const struct visit v = {visit, ctx};
 	int n;
 
-	if (!tt || !visit)
-		return -EINVAL;
-	n = check_stopped(tt);
+	n = check_stopped(tt, visit != NULL);
 	for (uint32_t i = 0; n >= 0 && tt->intake && i < tt->intake->n; i++)
 		n = drain_bucket(&tt->intake->bucket[i], &v, n);
 	return n;

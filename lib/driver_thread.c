@@ -31,9 +31,17 @@ static void block_all_signals(sigset_t *ret_old)
 static _Thread_local const struct timerthread *own
 	__attribute__((tls_model("initial-exec")));
 
+/*
+ * In which generation that was so.  The child that a callback has forked has
+ * this thread's memory, but is not the thread of what it creates, which may
+ * get the address of what it has destroyed.
+ */
+static _Thread_local uint32_t own_since
+	__attribute__((tls_model("initial-exec")));
+
 bool driver_thread_is_self(const struct timerthread *tt)
 {
-	return own == tt;
+	return own == tt && own_since == fork_generation();
 }
 
 static void *thread_main(void *arg)
@@ -41,6 +49,7 @@ static void *thread_main(void *arg)
 	struct timerthread *tt = arg;
 
 	own = tt;
+	own_since = fork_generation();
 	/* The attributes may have asked for another mask. */
 	block_all_signals(NULL);
 	pthread_setname_np(pthread_self(), tt->options.name);
@@ -51,6 +60,7 @@ static void *thread_main(void *arg)
 		wakeup_sleep(&tt->wakeup, engine_run(&tt->engine));
 	if (tt->options.on_exit)
 		fork_call(tt->options.on_exit, tt->options.hook_arg);
+	own = NULL;
 	instance_thread_ends(tt);
 	return NULL;
 }

@@ -78,7 +78,7 @@ void instance_free_inherited(struct timerthread *tt)
 	if (atom32_load(&tt->engine.busy) == 0)
 		engine_destroy(&tt->engine);
 	intake_destroy_inherited(tt->intake);
-	sleeper_close(&tt->wakeup.sleeper);
+	sleeper_close_inherited(&tt->wakeup.sleeper);
 	free(tt);
 	errno = saved_errno;
 }

@@ -16,6 +16,7 @@
 #include "timerthread.h"
 #include "wakeup.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -81,6 +82,20 @@ static inline bool instance_inherited(const struct timerthread *tt)
 	uint32_t born = atom32_load_acquire(&tt->born);
 
 	return unlikely(born != 0 && born != fork_generation());
+}
+
+/*
+ * What is wrong with the arguments of a call, in this order: -EINVAL, there is
+ * no instance; -ECHILD, it is inherited; -EINVAL, another one is not valid.
+ * Else 0.
+ */
+static inline int instance_check(const struct timerthread *tt, bool valid)
+{
+	if (unlikely(!tt))
+		return -EINVAL;
+	if (instance_inherited(tt))
+		return -ECHILD;
+	return likely(valid) ? 0 : -EINVAL;
 }
 
 /*

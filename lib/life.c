@@ -101,12 +101,10 @@ TT_EXPORT int timerthread_start(struct timerthread *tt,
 				const pthread_attr_t *attr)
 {
 	int saved_errno = errno;
-	int r;
+	int r = instance_check(tt, joinable(attr));
 
-	if (!tt || !joinable(attr))
-		return -EINVAL;
-	if (instance_inherited(tt))
-		return -ECHILD;
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&tt->mutex);
 	if (tt->life == LIFE_NEW)
 		r = start_parts(tt, attr);
@@ -214,12 +212,10 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 TT_EXPORT int timerthread_get_pthread(struct timerthread *tt,
 				      pthread_t *ret_thread)
 {
-	int r = 0;
+	int r = instance_check(tt, ret_thread != NULL);
 
-	if (!tt || !ret_thread)
-		return -EINVAL;
-	if (instance_inherited(tt))
-		return -ECHILD;
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&tt->mutex);
 	if (tt->life == LIFE_RUNNING)
 		*ret_thread = tt->thread;

@@ -93,6 +93,7 @@
 #define rent_rest                tt_rent_rest
 #define rent_sweep               tt_rent_sweep
 #define sleeper_close            tt_sleeper_close
+#define sleeper_close_inherited  tt_sleeper_close_inherited
 #define sleeper_knows            tt_sleeper_knows
 #define sleeper_open             tt_sleeper_open
 #define sleeper_sleep            tt_sleeper_sleep

@@ -11,10 +11,12 @@
 #include <string.h>
 
 /* 0 with the mutex held, or why nothing may be set. */
-static int begin(struct timerthread *tt)
+static int begin(struct timerthread *tt, bool valid)
 {
-	if (instance_inherited(tt))
-		return -ECHILD;
+	int r = instance_check(tt, valid);
+
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&tt->mutex);
 	if (tt->life == LIFE_NEW)
 		return 0;
@@ -31,11 +33,8 @@ static int end(struct timerthread *tt)
 TT_EXPORT int timerthread_set_name(struct timerthread *tt, const char *name)
 {
 	size_t length = name ? strnlen(name, THREAD_NAME_SIZE) : 0;
-	int r;
+	int r = begin(tt, length > 0 && length < THREAD_NAME_SIZE);
 
-	if (!tt || length == 0 || length == THREAD_NAME_SIZE)
-		return -EINVAL;
-	r = begin(tt);
 	if (r < 0)
 		return r;
 	memcpy(tt->options.name, name, length + 1);
@@ -44,11 +43,8 @@ TT_EXPORT int timerthread_set_name(struct timerthread *tt, const char *name)
 
 TT_EXPORT int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 {
-	int r;
+	int r = begin(tt, n >= 1 && n <= INTAKE_MAX_BUCKETS);
 
-	if (!tt || n < 1 || n > INTAKE_MAX_BUCKETS)
-		return -EINVAL;
-	r = begin(tt);
 	if (r < 0)
 		return r;
 	tt->options.buckets = n;
@@ -57,11 +53,8 @@ TT_EXPORT int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 
 TT_EXPORT int timerthread_set_clock(struct timerthread *tt, clockid_t clock)
 {
-	int r;
+	int r = begin(tt, sleeper_knows(clock));
 
-	if (!tt || !sleeper_knows(clock))
-		return -EINVAL;
-	r = begin(tt);
 	if (r < 0)
 		return r;
 	tt->options.clock = clock;
@@ -70,11 +63,8 @@ TT_EXPORT int timerthread_set_clock(struct timerthread *tt, clockid_t clock)
 
 TT_EXPORT int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 {
-	int r;
+	int r = begin(tt, ns >= 0);
 
-	if (!tt || ns < 0)
-		return -EINVAL;
-	r = begin(tt);
 	if (r < 0)
 		return r;
 	tt->options.slack = ns;
@@ -83,11 +73,8 @@ TT_EXPORT int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 
 TT_EXPORT int timerthread_set_max_timers(struct timerthread *tt, size_t n)
 {
-	int r;
+	int r = begin(tt, true);
 
-	if (!tt)
-		return -EINVAL;
-	r = begin(tt);
 	if (r < 0)
 		return r;
 	tt->options.max_timers = n;
@@ -98,11 +85,8 @@ TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
 					   timerthread_fn *on_start,
 					   timerthread_fn *on_exit, void *arg)
 {
-	int r;
+	int r = begin(tt, true);
 
-	if (!tt)
-		return -EINVAL;
-	r = begin(tt);
 	if (r < 0)
 		return r;
 	tt->options.on_start = on_start;

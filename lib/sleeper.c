@@ -6,6 +6,7 @@
 #include "sleeper.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -47,9 +48,22 @@ int sleeper_open(struct sleeper *s, clockid_t clock)
 
 void sleeper_close(struct sleeper *s)
 {
+	int cancel_state;
+
+	/* close is a cancellation point; callers hold a lock. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
+void sleeper_close_inherited(struct sleeper *s)
+{
+	struct itimerspec t;
+
+	if (s->fd >= 0 && timerfd_gettime(s->fd, &t) == 0)
+		sleeper_close(s);
 }
 
 /* The timerfd expires at t; all zero would mean never. */

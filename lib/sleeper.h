@@ -33,6 +33,12 @@ bool sleeper_knows(clockid_t clock);
 int sleeper_open(struct sleeper *s, clockid_t clock);
 void sleeper_close(struct sleeper *s);
 
+/*
+ * In a child of fork(2), which may have closed the descriptor and opened
+ * another file there: closes it if it is a timerfd still.
+ */
+void sleeper_close_inherited(struct sleeper *s);
+
 /* Sleeps while *word is expected, until deadline; INT64_MAX: for ever. */
 void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
 		   int64_t deadline);

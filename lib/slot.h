@@ -34,7 +34,7 @@
  * upon the entry must look under the lock.  A slot that died so may just be
  * getting a new entry from a thread that found it alive, so the timer thread
  * looks under the lock again before it frees it.  test/model/slot.pml is a
- * model of all this for Spin.
+ * model of this for Spin, without timers that repeat.
  *
  * An id is the state word of the armed timer (high half) and the slot's index
  * (low half).  The index is the slot's number in its bucket and, in its low

@@ -47,7 +47,7 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 	const struct timer t = {deadline, 0, fn, arg};
 
 	if (unlikely(!tt || !fn))
-		return -EINVAL;
+		return instance_check(tt, false);
 	return schedule(tt, &t, ret_id);
 }
 
@@ -58,7 +58,7 @@ TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 	struct timer t = {0, 0, fn, arg};
 
 	if (unlikely(!tt || !fn))
-		return -EINVAL;
+		return instance_check(tt, false);
 	t.deadline = clock_add(clock_now(instance_clock(tt)), delay);
 	return schedule(tt, &t, ret_id);
 }
@@ -70,7 +70,7 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 	const struct timer t = {first, period, fn, arg};
 
 	if (unlikely(!tt || !fn || period <= 0))
-		return -EINVAL;
+		return instance_check(tt, false);
 	return schedule(tt, &t, ret_id);
 }
 
@@ -118,10 +118,10 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 	if (is_inside(tt, id))
 		return -EDEADLK;
 	r = slot_cancel_pending(s, id);
-	if (unlikely(r == 1))
-		r = await_cancel(&tt->await, s, id);
 	if (likely(r == 0))
 		limit_give(&tt->limit);
+	else if (r == 1)
+		r = await_cancel(&tt->await, &tt->limit, s, id);
 	return r;
 }
 
@@ -153,7 +153,7 @@ TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 	int r;
 
 	if (!tt || !ret_deadline)
-		return -EINVAL;
+		return instance_check(tt, false);
 	r = find(tt, id, &s);
 	if (r < 0)
 		return r;
