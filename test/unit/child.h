@@ -8,11 +8,14 @@
 
 #include "harness.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +30,57 @@ const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
 	return "die_after_fork=0";
+}
+
+/*
+ * The allocator of AddressSanitizer, as compilers of 2024 and before have it,
+ * does not survive a fork in the middle of it, nor does all of
+ * ThreadSanitizer: with these the other threads must sleep.
+ */
+extern void __asan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
+static inline bool fork_is_delicate(void)
+{
+	return __asan_init != NULL || __tsan_init != NULL;
+}
+
+static inline bool sleeps(const char *task)
+{
+	char path[300], state = 'S';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/stat", task);
+	f = fopen(path, "r");
+	if (!f)
+		return true; /* it is over */
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'R';
+	fclose(f);
+	return state == 'S';
+}
+
+static inline bool others_sleep(void)
+{
+	const int self = (int)syscall(SYS_gettid);
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+	bool all = true;
+
+	while (d && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] != '.' && atoi(e->d_name) != self)
+			all = all && sleeps(e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return all;
+}
+
+/* Before each fork. */
+static inline void prepare_fork(void)
+{
+	while (fork_is_delicate() && !others_sleep())
+		sched_yield();
 }
 
 #define NEED(holds) need(holds, __FILE__, __LINE__, #holds)
@@ -55,8 +109,10 @@ static inline void limit_child(void)
 /* Starts a child that does this. */
 static inline pid_t fork_child(void (*body)(void))
 {
-	pid_t pid = fork();
+	pid_t pid;
 
+	prepare_fork();
+	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		limit_child();

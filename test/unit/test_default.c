@@ -128,23 +128,38 @@ static void *racer(void *arg)
 	return NULL;
 }
 
-static int threads_of_process(void)
+static bool is_timer_thread(const char *task)
+{
+	char path[300], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task);
+	f = fopen(path, "r");
+	if (!f)
+		return false; /* it is over */
+	if (!fgets(name, sizeof(name), f))
+		name[0] = 0;
+	fclose(f);
+	return strcmp(name, "timerthread\n") == 0;
+}
+
+static int timer_threads(void)
 {
 	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
 	int n = 0;
 
 	NEED(d != NULL);
-	while (readdir(d))
-		n++;
+	while ((e = readdir(d)) != NULL)
+		n += is_timer_thread(e->d_name);
 	closedir(d);
-	return n - 2; /* "." and ".." */
+	return n;
 }
 
 /* Those that come too late leave no thread behind. */
 static void race(void)
 {
 	pthread_t t[RACERS];
-	int before = threads_of_process();
 
 	pthread_barrier_init(&line, NULL, RACERS);
 	for (int i = 0; i < RACERS; i++)
@@ -157,8 +172,9 @@ static void race(void)
 	NEED(works(got[0]));
 	NEED(timerthread_stop(got[0]) == -EPERM);
 	/* A thread that was joined may still be on its way out. */
-	while (threads_of_process() > before + 1)
+	while (timer_threads() > 1)
 		sched_yield();
+	NEED(timer_threads() == 1);
 }
 
 START_TEST(many_come_first)
