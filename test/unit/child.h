@@ -24,12 +24,12 @@
 
 /*
  * ThreadSanitizer ends a child that starts a thread if the parent had several,
- * unless it is told not to.
+ * unless it is told not to.  And at the end it sleeps for a second.
  */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-	return "die_after_fork=0";
+	return "die_after_fork=0:atexit_sleep_ms=0";
 }
 
 /*

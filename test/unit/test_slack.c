@@ -123,12 +123,22 @@ END_TEST
 /* The decision to sleep does not count on the slack. */
 START_TEST(no_sleep_past_an_arrival)
 {
+	int64_t far;
+
 	wakeup_init(&wakeup);
 	wakeup.slack = HOUR;
 	wakeup_announce(&wakeup, 0, 40);
 	wakeup_sleep(&wakeup, INT64_MAX);
 	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
+
+	/* From the later one on, the slack would be too long. */
+	wakeup_init(&wakeup);
+	wakeup.slack = HOUR;
+	far = clock_now(CLOCK_MONOTONIC) + HOUR;
+	wakeup_announce(&wakeup, 0, far);
+	wakeup_sleep(&wakeup, far + 1);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), far);
 }
 END_TEST
 
