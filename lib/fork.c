@@ -41,3 +41,9 @@ int fork_watch(void)
 	}
 	return -r;
 }
+
+/* Early: handlers run in the child in the order in which they came. */
+__attribute__((constructor)) static void watch_early(void)
+{
+	(void)fork_watch();
+}
