@@ -27,6 +27,13 @@ static bool is_usable(const struct timerthread *tt)
 	return tt && instance_lives(tt);
 }
 
+/* Destroys an instance that has not become the shared one. */
+static void discard(struct timerthread *tt)
+{
+	tt->options.is_default = false;
+	timerthread_destroy(tt);
+}
+
 static int make(struct timerthread **ret_tt)
 {
 	int r = timerthread_create(ret_tt);
@@ -35,21 +42,16 @@ static int make(struct timerthread **ret_tt)
 		return r;
 	(*ret_tt)->options.is_default = true;
 	r = timerthread_start(*ret_tt, NULL);
-	if (r < 0) {
-		(*ret_tt)->options.is_default = false;
-		timerthread_destroy(*ret_tt);
-	}
+	if (r < 0)
+		discard(*ret_tt);
 	return r;
 }
 
-/* Puts tt in the place of old.  False: another thread was faster. */
-static bool publish(struct timerthread *old, struct timerthread *tt)
+/* Puts tt in the place of old, unless another thread was faster. */
+static void publish(struct timerthread *old, struct timerthread *tt)
 {
-	if (atomword_swap(&shared, (uintptr_t)old, (uintptr_t)tt))
-		return true;
-	tt->options.is_default = false;
-	timerthread_destroy(tt);
-	return false;
+	if (!atomword_swap(&shared, (uintptr_t)old, (uintptr_t)tt))
+		discard(tt);
 }
 
 TT_EXPORT int timerthread_default(struct timerthread **ret_tt)

@@ -104,6 +104,12 @@ static inline int instance_check(const struct timerthread *tt, bool valid)
  */
 int instance_why_not(struct timerthread *tt);
 
+/* 0 if it was started, or why not, as instance_why_not. */
+static inline int instance_started(struct timerthread *tt)
+{
+	return instance_lives(tt) ? 0 : instance_why_not(tt);
+}
+
 /*
  * The clock of an instance that may not have been started: then only who sets
  * the options asks.

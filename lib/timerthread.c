@@ -27,11 +27,9 @@ static inline int schedule(struct timerthread *tt, const struct timer *t,
 {
 	int r;
 
-	if (unlikely(!instance_lives(tt))) {
-		r = instance_why_not(tt);
-		if (r < 0)
-			return r;
-	}
+	r = instance_started(tt);
+	if (unlikely(r < 0))
+		return r;
 	if (unlikely(!limit_take(&tt->limit)))
 		return why_full(tt);
 	r = bucket_schedule(intake_pick(tt->intake), &tt->wakeup, t, ret_id);
@@ -133,14 +131,12 @@ TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 
 	if (unlikely(!tt))
 		return -EINVAL;
-	if (unlikely(!instance_lives(tt))) {
-		r = instance_why_not(tt);
-		if (r < 0)
-			return r;
-	}
-	r = find(tt, id, &s);
+	r = instance_started(tt);
 	if (unlikely(r < 0))
 		return r;
+	s = intake_slot(tt->intake, id);
+	if (unlikely(!s))
+		return -ENOENT;
 	return bucket_reschedule(intake_bucket(tt->intake, slot_index(id)),
 				 &tt->wakeup, s, id, deadline,
 				 is_inside(tt, id));

@@ -84,6 +84,9 @@ struct sleeps {
 void watch_sleeps(struct sleeps *w, struct timerthread *tt);
 long sleeps(const struct sleeps *w);
 
+/* Cancels and schedules again. */
+void pair_loop(struct timerthread *tt, long n, int window);
+
 /* The measurements. */
 void bench_pair(const struct bench_options *o);
 void bench_reschedule(const struct bench_options *o);

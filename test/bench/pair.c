@@ -19,7 +19,7 @@ static void ignore(void *arg)
 	(void)arg;
 }
 
-static void pair_loop(struct timerthread *tt, long n, int window)
+void pair_loop(struct timerthread *tt, long n, int window)
 {
 	timerthread_id ring[MAX_WINDOW];
 	int at = 0, failures = 0;

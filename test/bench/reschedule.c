@@ -46,24 +46,6 @@ static void moving_loop(struct timerthread *tt, long n, int window)
 	check(failures ? -EINVAL : 0, "timerthread_reschedule");
 }
 
-static void again_loop(struct timerthread *tt, long n, int window)
-{
-	timerthread_id id[CONNECTIONS];
-	int at = 0, failures = 0;
-
-	for (int i = 0; i < window; i++)
-		arm(tt, &id[i]);
-	for (long i = 0; i < n; i++) {
-		failures += timerthread_cancel(tt, id[at]) != 0;
-		arm(tt, &id[at]);
-		if (++at == window)
-			at = 0;
-	}
-	for (int i = 0; i < window; i++)
-		timerthread_cancel(tt, id[i]);
-	check(failures ? -EINVAL : 0, "timerthread_cancel");
-}
-
 static void on_threads(const struct bench_options *o, int threads)
 {
 	struct series moving = {.n = 0}, again = {.n = 0}, ratio = {.n = 0};
@@ -72,7 +54,7 @@ static void on_threads(const struct bench_options *o, int threads)
 
 	for (int i = 0; i < o->rounds; i++) {
 		double a = net_cost(moving_loop, tt, threads, n, CONNECTIONS);
-		double b = net_cost(again_loop, tt, threads, n, CONNECTIONS);
+		double b = net_cost(pair_loop, tt, threads, n, CONNECTIONS);
 
 		series_add(&moving, a);
 		series_add(&again, b);
