@@ -2,10 +2,10 @@
 /*
  * libtimerthread: timers for multi-threaded programs.
  *
- * Any thread schedules and cancels timers; one dedicated thread runs the
- * callbacks of those that expire.  Scheduling and cancelling are meant to
- * cost almost nothing, because most timers guard an operation that finishes
- * long before they expire.
+ * Any thread schedules and cancels timers; one dedicated thread, or the event
+ * loop of the program, runs the callbacks of those that expire.  Scheduling
+ * and cancelling are meant to cost almost nothing, because most timers guard
+ * an operation that finishes long before they expire.
  *
  * Rules that hold for every function here:
  *
@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-/* One timer thread and its timers. */
+/* One timer thread, or what stands in for it, and its timers. */
 struct timerthread;
 
 /*
@@ -50,10 +50,17 @@ typedef uint64_t timerthread_id;
 
 /*
  * A timer's callback.  Runs on the timer thread, one at a time, with all
- * signals blocked.  It must return normally: leaving it by longjmp(3),
+ * signals blocked; where another driver than the thread or an executor was
+ * chosen, as that says.  It must return normally: leaving it by longjmp(3),
  * pthread_exit(3), thread cancellation or a C++ exception is undefined.
  */
 typedef void timerthread_fn(void *arg);
+
+/*
+ * An executor: has run(arg) called, once, on any thread, now or later, and
+ * returns 0; or returns a negative value and does not call it.
+ */
+typedef int timerthread_submit_fn(void *ctx, timerthread_fn *run, void *arg);
 
 /*
  * What timerthread_drain hands a timer to: the timer's id, function and
@@ -127,6 +134,25 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
 				 timerthread_fn *on_exit, void *arg);
 
 /*
+ * Has submit(ctx, run, arg) called for each timer that expires, instead of
+ * its callback: the callback runs within run(arg), on whatever thread calls
+ * that.  Timers are submitted in the order of their deadlines, by the timer
+ * thread or what stands in for it, one at a time.  Callbacks then run as many
+ * at a time, and with the signals blocked, that the executor's threads have;
+ * that of one timer never runs twice at a time.  If submit refuses, the callback
+ * runs on the thread that called submit.  NULL, the default: no executor.
+ *
+ * A timer stays pending until its callback begins within run(arg).  Until then
+ * it can be cancelled and moved as any other; if it is moved to a later time
+ * it does not run before.  After stop, run(arg) begins no callback.  It may be
+ * called after destroy: the memory of the instance is freed with the last
+ * one that is outstanding, so that none may be left out, nor be called twice.
+ * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
+ */
+int timerthread_set_executor(struct timerthread *tt,
+			     timerthread_submit_fn *submit, void *ctx);
+
+/*
  * Starts the timer thread; from its return on, timers can be scheduled.
  * attr is as for pthread_create(3), NULL for the defaults, and must ask for
  * a joinable thread.
@@ -140,11 +166,60 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
 /*
- * Ends the timer thread.  A callback that is running is waited for; what has
- * not run by then never will.  Returns 0 when the thread is over, also if it
- * was over before or had never been started; 1 when called from a callback
- * of tt: the thread then ends once that callback returns.  The caller must
- * not hold a lock that a callback of tt takes.
+ * Starts tt without a thread of its own: for an event loop.  *ret_fd is a file
+ * descriptor that becomes readable when timerthread_dispatch is to be called;
+ * for poll(2), epoll(7), level- or edge-triggered, and whatever is built on
+ * them.  It is non-blocking and closed on execve(2), belongs to tt, stays open
+ * until tt is destroyed, and must not be read or closed.
+ * Nothing runs but in timerthread_dispatch, and no system call is made but by
+ * that and when a timer is scheduled that is earlier than all others.
+ * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
+ * before.  -ENOMEM.  -EMFILE, -ENFILE, -ENOSYS: as timerfd_create(2) said.
+ */
+int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
+
+/*
+ * Runs what was due when it was called, in the order of deadlines, on the
+ * calling thread, and returns how many timers that were (INT_MAX: that many or
+ * more).  What is scheduled meanwhile waits for the next call, for which the
+ * descriptor is readable then, however early it is due: callbacks that
+ * schedule more cannot keep an event loop from the rest of its work.  It may
+ * be called at any time, from any thread.
+ * -EINVAL: tt is NULL, or was not started by timerthread_start_polled.
+ * -EBUSY: another thread is in it, or the caller is a callback of tt.
+ * -ESHUTDOWN: tt was stopped.
+ */
+int timerthread_dispatch(struct timerthread *tt);
+
+/*
+ * Starts tt without a thread of its own, on a virtual clock that shows now,
+ * whatever timerthread_set_clock said: for tests.  Nothing runs but in
+ * timerthread_advance.
+ * -EINVAL: tt is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
+ * -ENOMEM.
+ */
+int timerthread_start_manual(struct timerthread *tt, int64_t now);
+
+/*
+ * Moves the virtual clock ns nanoseconds on, 0 or more, and runs what comes
+ * due, on the calling thread, in the order of deadlines; returns how many
+ * timers ran (INT_MAX: that many or more).  While a callback runs, the clock
+ * shows its deadline, or the time before the call if that was later.  Timers
+ * that callbacks schedule run too if they are due by the time that the call
+ * moves to.  The same calls give the same runs each time.
+ * -EINVAL: tt is NULL, or was not started by timerthread_start_manual, or ns
+ * is negative.  -EBUSY: another thread is in it, or the caller is a callback
+ * of tt.  -ESHUTDOWN: tt was stopped.
+ */
+int timerthread_advance(struct timerthread *tt, int64_t ns);
+
+/*
+ * Ends the timer thread, or what stands in for it.  Callbacks that are running
+ * are waited for; what has not run by then never will.  Returns 0 when no
+ * callback runs any more, also if it was stopped before or had never been
+ * started; 1 when called from a callback of tt: the thread then ends once that
+ * callback returns.  The caller must not hold a lock that a callback of tt
+ * takes.
  * -EINVAL: tt is NULL.  -EPERM: tt is the default instance.
  */
 int timerthread_stop(struct timerthread *tt);
@@ -269,8 +344,8 @@ int64_t timerthread_now(const struct timerthread *tt);
 /*
  * The timer thread, for example to set its affinity or scheduling.  Valid
  * until the thread is stopped.
- * -EINVAL: tt or ret_thread is NULL, or tt was not started.  -ESHUTDOWN: tt
- * was stopped.
+ * -EINVAL: tt or ret_thread is NULL, or tt was not started, or has no thread
+ * of its own.  -ESHUTDOWN: tt was stopped.
  */
 int timerthread_get_pthread(struct timerthread *tt, pthread_t *ret_thread);
 

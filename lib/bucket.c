@@ -13,6 +13,7 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 	b->rests = 0;
 	b->usual = 0;
 	queue_init(&b->arrivals);
+	b->back = NULL;
 	slots_init(&b->slots, number, shift);
 	b->returns = (struct slot_list){NULL, NULL, 0};
 }
@@ -45,13 +46,16 @@ void bucket_shut(struct bucket *b)
 	lock_release(&b->lock);
 }
 
-struct block *bucket_collect(struct bucket *b, struct block **spares)
+struct block *bucket_collect(struct bucket *b, struct block **spares,
+			     struct slot **ret_back)
 {
 	struct block *taken, *surplus, *one = NULL;
 
 	lock_acquire(&b->lock);
 	b->listed = false;
 	b->nearest = INT64_MAX;
+	*ret_back = b->back;
+	b->back = NULL;
 	taken = queue_take(&b->arrivals);
 	surplus = b->arrivals.spares;
 	b->arrivals.spares = NULL;

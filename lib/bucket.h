@@ -46,6 +46,7 @@ struct bucket {
 	uint32_t rests;  /* calls that look at nothing before the next look */
 	size_t usual;    /* arrivals when rent has caught up; see rent.c */
 	struct queue arrivals;
+	struct slot *back; /* timers that were away; see away.h */
 	struct slots slots;
 	/* The timer thread's own: freed slots on their way back. */
 	struct slot_list returns __attribute__((aligned(TT_FAR_APART)));
@@ -81,9 +82,11 @@ int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 /*
  * Takes all arrivals, as a chain of blocks, and gives back what is on the
  * returns list.  *spares is a chain of empty blocks: the bucket takes one in
- * exchange, and its surplus joins them.
+ * exchange, and its surplus joins them.  *ret_back is a chain of slots, through
+ * next, for away_take.
  */
-struct block *bucket_collect(struct bucket *b, struct block **spares);
+struct block *bucket_collect(struct bucket *b, struct block **spares,
+			     struct slot **ret_back);
 
 /* Gives the slots on the returns list back. */
 void bucket_give_back(struct bucket *b);

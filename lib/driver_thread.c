@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The driver that is a thread of the instance's own.
+ */
 #include "config.h"
 
-#include "driver_thread.h"
+#include "base.h"
+#include "inside.h"
+#include "start.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -23,56 +28,83 @@ static void block_all_signals(sigset_t *ret_old)
 	pthread_sigmask(SIG_SETMASK, &all, ret_old);
 }
 
-/*
- * The instance whose thread this is.  Comparing thread ids would not do: that
- * of a thread that was joined goes to the next one that is created.  In the
- * static block, so that it takes no call into the dynamic linker.
- */
-static _Thread_local const struct timerthread *own
-	__attribute__((tls_model("initial-exec")));
-
-/*
- * In which generation that was so.  The child that a callback has forked has
- * this thread's memory, but is not the thread of what it creates, which may
- * get the address of what it has destroyed.
- */
-static _Thread_local uint32_t own_since
-	__attribute__((tls_model("initial-exec")));
-
-bool driver_thread_is_self(const struct timerthread *tt)
+/* Calls a hook.  False: in a child of fork(2), where this thread ends. */
+static bool call(struct timerthread *tt, timerthread_fn *hook)
 {
-	return own == tt && own_since == fork_generation();
+	return !hook || inside_call(tt, 0, hook, tt->options.hook_arg);
+}
+
+/* False: as call. */
+static bool work(struct timerthread *tt)
+{
+	if (!call(tt, tt->options.on_start))
+		return false;
+	while (!wakeup_stopping(&tt->wakeup)) {
+		if (!engine_run(&tt->engine, INT64_MAX))
+			return false;
+		wakeup_sleep(&tt->wakeup, tt->engine.next);
+	}
+	return call(tt, tt->options.on_exit);
+}
+
+/* The last that the thread does with tt. */
+static void end(struct timerthread *tt)
+{
+	pthread_mutex_lock(&tt->mutex);
+	tt->turning = false;
+	/* Else somebody joins it. */
+	if (tt->orphaned && !tt->reaped && tt->joiners == 0) {
+		tt->reaped = true;
+		pthread_detach(pthread_self());
+	}
+	instance_leave(tt);
 }
 
 static void *thread_main(void *arg)
 {
 	struct timerthread *tt = arg;
 
-	own = tt;
-	own_since = fork_generation();
 	/* The attributes may have asked for another mask. */
 	block_all_signals(NULL);
 	pthread_setname_np(pthread_self(), tt->options.name);
 	set_timer_slack();
-	if (tt->options.on_start)
-		fork_call(tt->options.on_start, tt->options.hook_arg);
-	while (!wakeup_stopping(&tt->wakeup))
-		wakeup_sleep(&tt->wakeup, engine_run(&tt->engine));
-	if (tt->options.on_exit)
-		fork_call(tt->options.on_exit, tt->options.hook_arg);
-	own = NULL;
-	instance_thread_ends(tt);
+	if (work(tt))
+		end(tt);
 	return NULL;
 }
 
-int driver_thread_start(struct timerthread *tt, const pthread_attr_t *attr)
+/* A thread inherits its creator's mask: no moment without it. */
+static int begin(struct timerthread *tt, void *attr)
 {
 	sigset_t old;
 	int r;
 
-	/* A thread inherits its creator's mask: no moment without it. */
+	tt->turning = true;
 	block_all_signals(&old);
 	r = pthread_create(&tt->thread, attr, thread_main, tt);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	tt->turning = r == 0;
 	return r;
+}
+
+static bool joinable(const pthread_attr_t *attr)
+{
+	int state;
+
+	return !attr || (pthread_attr_getdetachstate(attr, &state) == 0 &&
+			 state == PTHREAD_CREATE_JOINABLE);
+}
+
+TT_EXPORT int timerthread_start(struct timerthread *tt,
+				const pthread_attr_t *attr)
+{
+	int r = instance_check(tt, joinable(attr));
+
+	if (r < 0)
+		return r;
+	return start_instance(tt, &(struct start){
+					  .driver = DRIVER_THREAD,
+					  .begin = begin,
+					  .arg = (void *)(uintptr_t)attr,
+				  });
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "away.h"
 #include "clock.h"
 #include "engine.h"
 #include "expiry.h"
-#include "fork.h"
+#include "inside.h"
+
+#include <limits.h>
 
 /*
  * Short enough that what was cancelled does not pile up between pauses; long
@@ -21,10 +24,18 @@
  */
 #define SETTLED_MAX 64
 
+/* What has become of a step. */
+enum step {
+	STEP_MORE,   /* there is another one to take */
+	STEP_DONE,   /* there is none */
+	STEP_FORKED, /* this is a child of fork(2); e may be gone */
+};
+
 bool engine_init(struct engine *e, const struct engine_parts *parts)
 {
 	*e = (struct engine){
 		.parts = *parts,
+		.limit = INT64_MAX,
 		.now = INT64_MIN,
 		.next = INT64_MAX,
 	};
@@ -36,24 +47,68 @@ void engine_destroy(struct engine *e)
 	pending_destroy(&e->pending);
 }
 
+static void take_back(struct engine *e, struct bucket *b, struct slot *back)
+{
+	struct slot *s;
+
+	while ((s = back) != NULL) {
+		back = s->next;
+		pending_come_back(&e->pending, away_take(b, s));
+	}
+}
+
+static void fetch(struct engine *e, struct bucket *b)
+{
+	struct slot *back;
+
+	pending_add(&e->pending, bucket_collect(b, &e->pending.spares, &back));
+	take_back(e, b, back);
+}
+
+/* What was handed over and is over needs no place in the heap any more. */
+static void forget(struct engine *e)
+{
+	uint32_t gone = atom32_load(&e->gone);
+
+	pending_forget(&e->pending, gone - e->forgotten);
+	e->forgotten = gone;
+}
+
 /* Fetches what the buckets hold. */
 static void collect(struct engine *e)
 {
-	struct pending *p = &e->pending;
 	struct bucket_set listed;
 	uint32_t i;
 
 	wakeup_collect(e->parts.wakeup, &listed);
 	while (bucket_set_take(&listed, &i))
-		pending_add(p, bucket_collect(&e->parts.intake->bucket[i],
-					      &p->spares));
+		fetch(e, &e->parts.intake->bucket[i]);
+	forget(e);
+}
+
+static int64_t read_clock(const struct engine *e)
+{
+	return e->parts.virtual ? virtual_now(e->parts.virtual)
+				: clock_now(e->parts.clock);
+}
+
+/* A virtual clock moves on to the next deadline by itself. */
+static void tell_time(struct engine *e, int64_t deadline)
+{
+	int64_t now = read_clock(e);
+
+	if (e->parts.virtual && now < deadline && deadline <= e->limit) {
+		virtual_set(e->parts.virtual, deadline);
+		now = deadline;
+	}
+	e->now = now < e->limit ? now : e->limit;
 }
 
 /* The wall clock may have been set back since it was read. */
 static bool is_due(struct engine *e, int64_t deadline)
 {
 	if (deadline > e->now || e->parts.clock == CLOCK_REALTIME)
-		e->now = clock_now(e->parts.clock);
+		tell_time(e, deadline);
 	return deadline <= e->now;
 }
 
@@ -68,13 +123,19 @@ static void set_idle(struct engine *e)
 	atom32_store_release(&e->busy, 0);
 }
 
-static void call(struct engine *e, struct slot *s)
+static void count(struct engine *e)
 {
-	e->running = s;
-	set_idle(e);
-	fork_call(s->fn, s->arg);
-	set_busy(e);
-	e->running = NULL;
+	if (e->ran < INT_MAX)
+		e->ran++;
+}
+
+/* Leaves it to the next batch. */
+static void keep(struct engine *e, struct bucket *b, struct slot *s,
+		 const struct entry *entry)
+{
+	pending_keep(&e->pending);
+	if (!away_keep(b, e->parts.wakeup, s, entry))
+		pending_forget(&e->pending, 1);
 }
 
 /* Who sees that the timer is over can count on its place. */
@@ -82,7 +143,10 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 		   struct entry *entry)
 {
 	if (expiry_repeat(b, s, entry)) {
-		pending_put_back(&e->pending, *entry);
+		if (e->parts.batch && entry->deadline <= e->limit)
+			keep(e, b, s, entry);
+		else
+			pending_put_back(&e->pending, *entry);
 		return;
 	}
 	limit_give(e->parts.limit);
@@ -91,21 +155,55 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 	intake_return(e->parts.intake, s);
 }
 
+static enum step run(struct engine *e, struct bucket *b, struct slot *s,
+		     struct entry *entry)
+{
+	uint64_t id = slot_id(s, atom32_load(&s->state));
+
+	count(e);
+	set_idle(e);
+	if (!inside_call(e->parts.instance, id, s->fn, s->arg))
+		return STEP_FORKED;
+	set_busy(e);
+	finish(e, b, s, entry);
+	return STEP_MORE;
+}
+
+static enum step hand_over(struct engine *e, struct slot *s)
+{
+	count(e);
+	pending_keep(&e->pending);
+	set_idle(e);
+	if (!e->parts.hand_over(e->parts.instance, s))
+		return STEP_FORKED;
+	set_busy(e);
+	return STEP_MORE;
+}
+
+static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
+			 struct entry *entry)
+{
+	int64_t now = e->now;
+
+	if (e->parts.hand_over)
+		return away_send(b, s, entry, now);
+	/* So that a period that has passed by now counts as missed. */
+	if (entry->ticket & TICKET_REPEATS)
+		now = read_clock(e);
+	return expiry_begin(b, s, entry, now);
+}
+
 /* The first entry that pending_next found has come up. */
-static void fire(struct engine *e)
+static enum step fire(struct engine *e)
 {
 	struct entry entry = pending_take(&e->pending);
 	struct bucket *b = intake_bucket(e->parts.intake, entry.index);
 	struct slot *s = slots_of(&b->slots, entry.index);
 
-	/* So that a period that has passed by now counts as missed. */
-	if (entry.ticket & TICKET_REPEATS)
-		e->now = clock_now(e->parts.clock);
-	switch (expiry_begin(b, s, &entry, e->now)) {
+	switch (begin(e, b, s, &entry)) {
 	case EXPIRY_RUN:
-		call(e, s);
-		finish(e, b, s, &entry);
-		break;
+		return e->parts.hand_over ? hand_over(e, s)
+					  : run(e, b, s, &entry);
 	case EXPIRY_LATER:
 		pending_put_back(&e->pending, entry);
 		break;
@@ -115,6 +213,7 @@ static void fire(struct engine *e)
 	default:
 		break;
 	}
+	return STEP_MORE;
 }
 
 /*
@@ -129,35 +228,43 @@ static void tidy_between(struct engine *e)
 	}
 }
 
-/* Puts the first one back if its time is a later one.  False: no need to. */
-static bool settle(struct engine *e)
+/* Nothing is due.  Puts the first one back if its time is a later one. */
+static enum step settle(struct engine *e)
 {
 	if (e->settled >= SETTLED_MAX || !pending_first_moved(&e->pending))
-		return false;
+		return STEP_DONE;
 	e->settled++;
-	fire(e);
-	return true;
+	return fire(e);
 }
 
-/* One step towards having nothing due.  False: there. */
-static bool run_one(struct engine *e)
+static bool may_collect(const struct engine *e)
 {
+	return !e->parts.batch || e->ran == 0;
+}
+
+/* One step towards having nothing due. */
+static enum step run_one(struct engine *e)
+{
+	enum step step;
 	bool settled;
 
 	if (wakeup_stopping(e->parts.wakeup))
-		return false;
+		return STEP_DONE;
 	settled = pending_next(&e->pending, &e->next);
-	if (wakeup_arrivals(e->parts.wakeup) < e->next) {
+	if (wakeup_arrivals(e->parts.wakeup) < e->next && may_collect(e)) {
 		collect(e);
 		settled = pending_next(&e->pending, &e->next);
 	}
 	if (!settled)
-		return true;
+		return STEP_MORE;
 	if (!is_due(e, e->next))
-		return pending_sort(&e->pending) || settle(e);
-	fire(e);
-	tidy_between(e);
-	return true;
+		return pending_sort(&e->pending) ? STEP_MORE : settle(e);
+	if (e->over)
+		return STEP_DONE;
+	step = fire(e);
+	if (step == STEP_MORE)
+		tidy_between(e);
+	return step;
 }
 
 /* True: there is more to tidy. */
@@ -173,6 +280,7 @@ static bool tidy(struct engine *e, bool *collected)
 			return false;
 		e->tidied = e->now;
 		*collected = true;
+		e->over = !may_collect(e);
 		collect(e);
 		return true;
 	}
@@ -180,24 +288,24 @@ static bool tidy(struct engine *e, bool *collected)
 	return pending_sweep(&e->pending) || more;
 }
 
-int64_t engine_run(struct engine *e)
+bool engine_run(struct engine *e, int64_t limit)
 {
 	bool collected = false;
+	enum step step;
 
 	set_busy(e);
+	e->limit = limit;
+	e->ran = 0;
+	e->over = false;
 	e->settled = 0;
 	do {
-		while (run_one(e))
-			;
+		do
+			step = run_one(e);
+		while (step == STEP_MORE);
+		if (step == STEP_FORKED)
+			return false;
 	} while (tidy(e, &collected));
 	intake_give_back(e->parts.intake);
 	set_idle(e);
-	return e->next;
-}
-
-bool engine_is_running(const struct engine *e, uint64_t id)
-{
-	const struct slot *s = e->running;
-
-	return s && slot_id(s, atom32_load(&s->state)) == id;
+	return true;
 }

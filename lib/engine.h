@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The engine: fetches timers from the buckets and runs those that are due.
- * Whoever turns it, a thread of its own say, is its driver.
+ * Whoever turns it, a thread of its own say, is its driver.  A driver may set
+ * a limit, a time beyond which nothing is due yet: that of a virtual clock's
+ * next stop, or of the beginning of a dispatch.
  *
  * Guarantees:
  *  1. A timer never runs before its deadline, and of those that are due and
@@ -13,6 +15,9 @@
  *     by a block's sorting at a time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.
+ *  6. A batch ends, whatever callbacks schedule: once one has run, nothing is
+ *     fetched from the buckets, and what is armed again for a time up to the
+ *     limit goes there.
  *
  * One thread at a time, the driver's.
  */
@@ -23,6 +28,7 @@
 #include "intake.h"
 #include "limit.h"
 #include "pending.h"
+#include "virtual.h"
 #include "wakeup.h"
 
 /* What an engine works on; it owns none of it. */
@@ -31,33 +37,47 @@ struct engine_parts {
 	struct wakeup *wakeup;
 	struct await *await;
 	struct limit *limit;
+	struct timerthread *instance; /* whose callbacks these are */
 	clockid_t clock;
+	struct virtual_clock *virtual; /* NULL: it is the former */
+	/*
+	 * Where timers are not run but handed over: as executor_hand_over.
+	 * Else NULL.
+	 */
+	bool (*hand_over)(struct timerthread *instance, struct slot *s);
+	bool batch; /* see guarantee 6 */
 };
 
 struct engine {
 	struct engine_parts parts;
 	struct pending pending;
-	int64_t now; /* the clock when it was last read */
+	int64_t limit; /* INT64_MAX: none */
+	int64_t now;   /* the clock when it was last read, or the limit */
 	int64_t tidied;
-	int64_t next;         /* what pending_next said last */
-	unsigned fired;       /* callbacks so far */
-	unsigned settled;     /* since engine_run began */
-	struct slot *running; /* whose callback runs now */
+	int64_t next;   /* what pending_next said last */
+	unsigned fired; /* callbacks so far */
+	int ran;        /* since engine_run began; INT_MAX: that many or more */
+	bool over;      /* nothing more runs in this batch */
+	unsigned settled;   /* since engine_run began */
+	uint32_t forgotten; /* of `gone`, those that are accounted for */
 	/*
 	 * 1: the structures are being changed.  Written by the driver, read in
 	 * a child of fork(2).
 	 */
 	atom32 busy;
+	/* Timers that were handed over and are over.  Any thread adds to it. */
+	atom32 gone __attribute__((aligned(TT_FAR_APART)));
 };
 
 /* False: no memory. */
 bool engine_init(struct engine *e, const struct engine_parts *parts);
 void engine_destroy(struct engine *e);
 
-/* Runs all that is due.  Returns the deadline to sleep until. */
-int64_t engine_run(struct engine *e);
-
-/* Is this timer's callback the one that runs now? */
-bool engine_is_running(const struct engine *e, uint64_t id);
+/*
+ * Runs all that is due by the limit; then e->next is the deadline to sleep
+ * until, and e->ran says how many ran.  False: a callback has returned in a
+ * child of fork(2), where all of this may be gone.
+ */
+bool engine_run(struct engine *e, int64_t limit);
 
 #endif

@@ -21,18 +21,7 @@ static enum expiry put_back(struct slot *s, uint32_t word, struct entry *e)
 	return slot_change(s, &word, SLOT_ARMED) ? EXPIRY_LATER : EXPIRY_OVER;
 }
 
-/* Under the lock. */
-static enum expiry run(struct slot *s, uint32_t word, int64_t now)
-{
-	if (!slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
-		return EXPIRY_OVER;
-	if (s->period)
-		s->deadline = expiry_next(s->deadline, s->period, now);
-	return EXPIRY_RUN;
-}
-
-/* Under the lock. */
-static enum expiry begin(struct slot *s, struct entry *e, int64_t now)
+enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
 {
 	uint32_t word = atom32_load(&s->state);
 
@@ -46,7 +35,23 @@ static enum expiry begin(struct slot *s, struct entry *e, int64_t now)
 	 */
 	if (s->deadline > e->deadline || s->deadline > now)
 		return put_back(s, word, e);
-	return run(s, word, now);
+	return EXPIRY_RUN;
+}
+
+enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now)
+{
+	enum expiry x = expiry_judge(s, e, now);
+	uint32_t word = atom32_load(&s->state);
+
+	if (x != EXPIRY_RUN)
+		return x;
+	/* It can only have been cancelled. */
+	if (slot_is_dead(s) ||
+	    !slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
+		return EXPIRY_OVER;
+	if (s->period)
+		s->deadline = expiry_next(s->deadline, s->period, now);
+	return EXPIRY_RUN;
 }
 
 enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
@@ -59,20 +64,27 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 	if (slot_begin(s, e))
 		return EXPIRY_RUN;
 	lock_acquire(&b->lock);
-	x = begin(s, e, now);
+	x = expiry_run(s, e, now);
 	lock_release(&b->lock);
 	return x;
 }
 
-bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e)
+bool expiry_rearm(struct slot *s, struct entry *e)
 {
 	uint32_t word = atom32_load(&s->state);
+
+	return likely(slot_state(word) == SLOT_REPEATING) &&
+	       put_back(s, word, e) == EXPIRY_LATER;
+}
+
+bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e)
+{
 	bool repeats;
 
-	if (likely(slot_state(word) != SLOT_REPEATING))
+	if (likely(slot_state(atom32_load(&s->state)) != SLOT_REPEATING))
 		return false;
 	lock_acquire(&b->lock);
-	repeats = put_back(s, word, e) == EXPIRY_LATER;
+	repeats = expiry_rearm(s, e);
 	lock_release(&b->lock);
 	return repeats;
 }

@@ -9,7 +9,7 @@
  *     from its callback, goes back into the queue with an entry; nothing else
  *     does.
  *
- * The timer thread alone.
+ * The timer thread alone, and who else has a timer; see away.h.
  */
 #ifndef TT_EXPIRY_H
 #define TT_EXPIRY_H
@@ -43,6 +43,15 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e);
  * cancelled while it ran, and somebody may wait for that.
  */
 bool expiry_end(struct slot *s);
+
+/*
+ * The parts of these, under the lock.  expiry_judge: as expiry_begin, but RUN:
+ * it may run now, and is pending still.  expiry_run: the same, and runs it.
+ * expiry_rearm: as expiry_repeat.
+ */
+enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now);
+enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now);
+bool expiry_rearm(struct slot *s, struct entry *e);
 
 /* e has not come up.  PENDING, OVER or STALE. */
 enum expiry expiry_look(struct bucket *b, struct slot *s,

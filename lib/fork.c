@@ -19,15 +19,6 @@ static void in_child(void)
 	atom32_store(&fork_number, next ? next : 1);
 }
 
-void fork_call(timerthread_fn *fn, void *arg)
-{
-	uint32_t generation = fork_generation();
-
-	fn(arg);
-	if (unlikely(fork_generation() != generation))
-		pthread_exit(NULL);
-}
-
 int fork_watch(void)
 {
 	static atom32 watching;

@@ -10,7 +10,6 @@
 
 #include "atomic.h"
 #include "base.h"
-#include "timerthread.h"
 
 /* Changes in the child, before fork(2) returns there; never 0. */
 extern atom32 fork_number;
@@ -22,11 +21,5 @@ static inline uint32_t fork_generation(void)
 {
 	return atom32_load(&fork_number);
 }
-
-/*
- * Calls a function of the user's.  One that returns in a child of fork(2) ends
- * the thread there: all that it would go on with may have been freed.
- */
-void fork_call(timerthread_fn *fn, void *arg);
 
 #endif

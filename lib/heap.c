@@ -118,15 +118,17 @@ void heap_remove(struct heap *h, size_t i)
 		else
 			sift_down(h, i, last);
 	}
-	if (unlikely(h->n + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK))
+	if (unlikely(h->n + h->kept + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK))
 		drop_chunk(h);
 }
 
 void heap_check(const struct heap *h)
 {
+	size_t used = h->n + h->kept;
+
 	must(h->chunks <= h->table_size);
-	must(h->n == 0 || h->n + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
-	must(h->n + 2 * HEAP_CHUNK >= h->chunks * HEAP_CHUNK);
+	must(used == 0 || used + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
+	must(used + 2 * HEAP_CHUNK >= h->chunks * HEAP_CHUNK);
 	for (size_t i = 0; i < h->chunks; i++)
 		must((uintptr_t)h->chunk[i] % TT_CACHE_LINE == 0);
 	for (size_t i = 1; i < h->n; i++) {

@@ -37,6 +37,7 @@
 struct heap {
 	struct entry **chunk; /* the table */
 	size_t n;
+	size_t kept; /* room for so many that were taken out and come back */
 	size_t chunks;
 	size_t table_size; /* in chunks */
 };
@@ -54,7 +55,7 @@ static inline struct entry *heap_at(const struct heap *h, size_t i)
 /* Is there room for one more? */
 static inline bool heap_has_room(const struct heap *h)
 {
-	return likely(h->n + HEAP_SHIFT < h->chunks * HEAP_CHUNK);
+	return likely(h->n + h->kept + HEAP_SHIFT < h->chunks * HEAP_CHUNK);
 }
 
 /* Makes room for one more.  False: no memory, and nothing has changed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "clock.h"
 #include "instance.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ void instance_free(struct timerthread *tt)
 	int saved_errno = errno;
 
 	await_empty(&tt->await);
+	free(tt->virtual);
 	if (tt->intake) {
 		engine_destroy(&tt->engine);
 		intake_destroy(tt->intake);
@@ -50,17 +52,19 @@ void instance_free(struct timerthread *tt)
 	errno = saved_errno;
 }
 
-void instance_thread_ends(struct timerthread *tt)
+int64_t instance_now(const struct timerthread *tt)
 {
-	bool last = false;
+	if (instance_lives(tt) && unlikely(tt->virtual != NULL))
+		return virtual_now(tt->virtual);
+	return clock_now(tt->options.clock);
+}
 
-	pthread_mutex_lock(&tt->mutex);
-	/* Else a thread that joins this one is there to free it. */
-	if (tt->orphaned && !tt->joining) {
-		pthread_detach(pthread_self());
-		tt->life = LIFE_STOPPED;
-		last = true;
-	}
+void instance_leave(struct timerthread *tt)
+{
+	bool last = tt->orphaned && instance_is_quiet(tt) && tt->away == 0 &&
+		    tt->joiners == 0;
+
+	pthread_cond_broadcast(&tt->changed);
 	pthread_mutex_unlock(&tt->mutex);
 	if (last)
 		instance_free(tt);
@@ -78,6 +82,7 @@ void instance_free_inherited(struct timerthread *tt)
 	if (atom32_load(&tt->engine.busy) == 0)
 		engine_destroy(&tt->engine);
 	intake_destroy_inherited(tt->intake);
+	free(tt->virtual);
 	sleeper_close_inherited(&tt->wakeup.sleeper);
 	free(tt);
 	errno = saved_errno;

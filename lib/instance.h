@@ -3,6 +3,11 @@
  * An instance: the options, the parts, and the state of its life.
  *
  *	NEW -> RUNNING -> STOPPING -> STOPPED, or NEW -> STOPPED
+ *
+ * Several may still have to do with an instance that was stopped: a driver
+ * that is at work, callbacks on an executor's threads, runs that an executor
+ * has not called, threads that wait for the end of all this.  Where a callback
+ * destroys, the last one of these frees.
  */
 #ifndef TT_INSTANCE_H
 #define TT_INSTANCE_H
@@ -14,6 +19,7 @@
 #include "intake.h"
 #include "limit.h"
 #include "timerthread.h"
+#include "virtual.h"
 #include "wakeup.h"
 
 #include <errno.h>
@@ -29,6 +35,14 @@ enum life {
 	LIFE_STOPPED,
 };
 
+/* Who turns the engine. */
+enum driver {
+	DRIVER_NONE, /* not started */
+	DRIVER_THREAD,
+	DRIVER_POLLED,
+	DRIVER_MANUAL,
+};
+
 /* What may be set before start. */
 struct options {
 	char name[THREAD_NAME_SIZE];
@@ -39,6 +53,8 @@ struct options {
 	timerthread_fn *on_start;
 	timerthread_fn *on_exit;
 	void *hook_arg;
+	timerthread_submit_fn *submit;
+	void *submit_ctx;
 	bool is_default; /* never stopped; see default.c */
 };
 
@@ -50,20 +66,25 @@ struct timerthread {
 	atom32 born;
 	/* Constant once born is set. */
 	struct intake *intake;
+	struct virtual_clock *virtual; /* NULL: it is that of the options */
+	enum driver driver;
 	struct options options; /* before that protected by the mutex */
 	/* Have locks of their own. */
 	struct limit limit;
 	struct wakeup wakeup;
 	struct await await;
-	/* The timer thread's own. */
+	/* The driver's own. */
 	struct engine engine;
 	/* Protected by the mutex. */
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* life, or joiners */
+	pthread_cond_t changed; /* anything below */
 	enum life life;
-	bool joining;     /* a thread is in pthread_join */
-	unsigned joiners; /* threads that wait for the timer thread's end */
-	bool orphaned;    /* destroyed by a callback */
+	bool turning;     /* the driver is at work; its thread, until it ends */
+	bool reaped;      /* somebody sees to pthread_join, or need not */
+	unsigned running; /* callbacks on threads of an executor */
+	unsigned away;    /* runs that an executor has taken and not called */
+	unsigned joiners; /* threads that wait for the end of callbacks */
+	bool orphaned;    /* whoever is the last frees it */
 	pthread_t thread;
 };
 
@@ -111,13 +132,10 @@ static inline int instance_started(struct timerthread *tt)
 }
 
 /*
- * The clock of an instance that may not have been started: then only who sets
+ * The time of an instance that may not have been started: then only who sets
  * the options asks.
  */
-static inline clockid_t instance_clock(const struct timerthread *tt)
-{
-	return tt->options.clock;
-}
+int64_t instance_now(const struct timerthread *tt);
 
 /* Default options, nothing started. */
 void instance_init(struct timerthread *tt);
@@ -128,10 +146,16 @@ void instance_free(struct timerthread *tt);
 /* The same in a child of fork(2), for an instance that is inherited. */
 void instance_free_inherited(struct timerthread *tt);
 
+/* With the mutex held: does nothing run, nor will? */
+static inline bool instance_is_quiet(const struct timerthread *tt)
+{
+	return !tt->turning && tt->running == 0;
+}
+
 /*
- * The last that the timer thread does with tt.  Frees it, if a callback has
- * destroyed it and no other thread is there to do so.
+ * Lets the mutex go for the last time.  Frees tt, if it is orphaned and there
+ * is nobody else to do so.
  */
-void instance_thread_ends(struct timerthread *tt);
+void instance_leave(struct timerthread *tt);
 
 #endif

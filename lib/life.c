@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of an instance: create, start, stop, destroy.
+ * The life of an instance: create, stop, destroy; its start is in start.c.
  *
- * stop shuts the buckets before it stops the thread, each under its lock: a
+ * stop shuts the buckets before it stops the driver, each under its lock: a
  * schedule call either is in its bucket by then or fails, so that what stop
- * leaves behind is complete.  Of several threads in stop one joins the timer
+ * leaves behind is complete.  Of several threads in stop one reaps the timer
  * thread, and the others wait for that one.  Whoever destroys waits until they
  * have left; where a callback destroys, the last one to leave frees.
  */
 #include "config.h"
 
 #include "base.h"
-#include "driver_thread.h"
+#include "inside.h"
 #include "instance.h"
 
 #include <errno.h>
@@ -34,101 +34,29 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 	return tt ? 0 : -ENOMEM;
 }
 
-/* What the parts take from the options. */
-static bool fill_parts(struct timerthread *tt, struct intake *in)
+/* With the mutex held, which it lets go meanwhile; the thread has ended. */
+static void reap(struct timerthread *tt)
 {
-	const struct options *o = &tt->options;
-	const struct engine_parts parts = {
-		.intake = in,
-		.wakeup = &tt->wakeup,
-		.await = &tt->await,
-		.limit = &tt->limit,
-		.clock = o->clock,
-	};
-
-	tt->wakeup.slack = o->slack;
-	tt->limit.max = o->max_timers;
-	return engine_init(&tt->engine, &parts);
-}
-
-/* With the sleeper open.  Nothing else remains if it fails. */
-static int start_thread(struct timerthread *tt, const pthread_attr_t *attr)
-{
-	struct intake *in = intake_create(tt->options.buckets);
-	int r = ENOMEM;
-
-	if (!in)
-		return -ENOMEM;
-	if (fill_parts(tt, in)) {
-		r = driver_thread_start(tt, attr);
-		if (r == 0) {
-			intake_open(in);
-			tt->intake = in;
-			return 0;
-		}
-	}
-	engine_destroy(&tt->engine);
-	intake_destroy(in);
-	return -r;
-}
-
-static int start_parts(struct timerthread *tt, const pthread_attr_t *attr)
-{
-	int r = sleeper_open(&tt->wakeup.sleeper, tt->options.clock);
-
-	if (r < 0)
-		return r;
-	r = start_thread(tt, attr);
-	if (r < 0) {
-		sleeper_close(&tt->wakeup.sleeper);
-		return r;
-	}
-	tt->life = LIFE_RUNNING;
-	/* Release: pairs with the load in instance_lives. */
-	atom32_store_release(&tt->born, fork_generation());
-	return 0;
-}
-
-static bool joinable(const pthread_attr_t *attr)
-{
-	int state;
-
-	return !attr || (pthread_attr_getdetachstate(attr, &state) == 0 &&
-			 state == PTHREAD_CREATE_JOINABLE);
-}
-
-TT_EXPORT int timerthread_start(struct timerthread *tt,
-				const pthread_attr_t *attr)
-{
-	int saved_errno = errno;
-	int r = instance_check(tt, joinable(attr));
-
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&tt->mutex);
-	if (tt->life == LIFE_NEW)
-		r = start_parts(tt, attr);
-	else
-		r = tt->life == LIFE_RUNNING ? -EBUSY : -ESHUTDOWN;
+	tt->reaped = true;
+	if (tt->driver != DRIVER_THREAD)
+		return;
 	pthread_mutex_unlock(&tt->mutex);
-	errno = saved_errno;
-	return r;
+	pthread_join(tt->thread, NULL);
+	pthread_mutex_lock(&tt->mutex);
 }
 
 /* With the mutex held, which it lets go meanwhile. */
 static void join(struct timerthread *tt)
 {
 	tt->joiners++;
-	if (tt->joining) {
-		while (tt->life != LIFE_STOPPED)
-			pthread_cond_wait(&tt->changed, &tt->mutex);
-	} else {
-		tt->joining = true;
-		pthread_mutex_unlock(&tt->mutex);
-		pthread_join(tt->thread, NULL);
-		pthread_mutex_lock(&tt->mutex);
+	while (!instance_is_quiet(tt))
+		pthread_cond_wait(&tt->changed, &tt->mutex);
+	if (!tt->reaped) {
+		reap(tt);
 		tt->life = LIFE_STOPPED;
 	}
+	while (tt->life != LIFE_STOPPED)
+		pthread_cond_wait(&tt->changed, &tt->mutex);
 	tt->joiners--;
 	pthread_cond_broadcast(&tt->changed);
 }
@@ -150,22 +78,15 @@ static int stop(struct timerthread *tt)
 	request_stop(tt);
 	if (tt->life != LIFE_STOPPING)
 		return 0;
-	if (driver_thread_is_self(tt))
+	if (inside_instance(tt))
 		return 1;
 	join(tt);
 	return 0;
 }
 
-/* With the mutex held: is there none left who would look at tt? */
-static bool is_last(const struct timerthread *tt)
-{
-	return tt->orphaned && tt->life == LIFE_STOPPED && tt->joiners == 0;
-}
-
 TT_EXPORT int timerthread_stop(struct timerthread *tt)
 {
 	int r, cancel_state;
-	bool last;
 
 	if (!tt)
 		return -EINVAL;
@@ -177,10 +98,7 @@ TT_EXPORT int timerthread_stop(struct timerthread *tt)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&tt->mutex);
 	r = stop(tt);
-	last = is_last(tt);
-	pthread_mutex_unlock(&tt->mutex);
-	if (last)
-		instance_free(tt);
+	instance_leave(tt);
 	pthread_setcancelstate(cancel_state, NULL);
 	return r;
 }
@@ -200,12 +118,12 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 	if (stop(tt) == 0) {
 		while (tt->joiners > 0)
 			pthread_cond_wait(&tt->changed, &tt->mutex);
-		pthread_mutex_unlock(&tt->mutex);
-		instance_free(tt);
-	} else {
-		tt->orphaned = true;
-		pthread_mutex_unlock(&tt->mutex);
+	} else if (!tt->turning && !tt->reaped && tt->joiners == 0) {
+		/* A callback that has outlived the timer thread. */
+		reap(tt);
 	}
+	tt->orphaned = true;
+	instance_leave(tt);
 	pthread_setcancelstate(cancel_state, NULL);
 }
 
@@ -217,10 +135,12 @@ TT_EXPORT int timerthread_get_pthread(struct timerthread *tt,
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&tt->mutex);
-	if (tt->life == LIFE_RUNNING)
+	if (tt->life != LIFE_RUNNING)
+		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
+	else if (tt->driver == DRIVER_THREAD)
 		*ret_thread = tt->thread;
 	else
-		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
+		r = -EINVAL;
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
 }

@@ -81,6 +81,18 @@ TT_EXPORT int timerthread_set_max_timers(struct timerthread *tt, size_t n)
 	return end(tt);
 }
 
+TT_EXPORT int timerthread_set_executor(struct timerthread *tt,
+				       timerthread_submit_fn *submit, void *ctx)
+{
+	int r = begin(tt, true);
+
+	if (r < 0)
+		return r;
+	tt->options.submit = submit;
+	tt->options.submit_ctx = ctx;
+	return end(tt);
+}
+
 TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
 					   timerthread_fn *on_start,
 					   timerthread_fn *on_exit, void *arg)

@@ -192,6 +192,22 @@ void pending_put_back(struct pending *p, struct entry e)
 	heap_push(&p->heap, e);
 }
 
+void pending_keep(struct pending *p)
+{
+	p->heap.kept++;
+}
+
+void pending_come_back(struct pending *p, struct entry e)
+{
+	p->heap.kept--;
+	heap_push(&p->heap, e);
+}
+
+void pending_forget(struct pending *p, size_t n)
+{
+	p->heap.kept -= n;
+}
+
 bool pending_first_moved(const struct pending *p)
 {
 	const struct slot *s;

@@ -56,6 +56,14 @@ struct entry pending_take(struct pending *p);
 /* Puts back an entry in the place of the one that was taken out last. */
 void pending_put_back(struct pending *p, struct entry e);
 
+/*
+ * Keeps the place of the entry that was taken out last, for when it comes
+ * back.  pending_forget: n of those do not.
+ */
+void pending_keep(struct pending *p);
+void pending_come_back(struct pending *p, struct entry e);
+void pending_forget(struct pending *p, size_t n);
+
 /* Has the first timer in the heap been moved to a later time? */
 bool pending_first_moved(const struct pending *p);
 

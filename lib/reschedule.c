@@ -9,7 +9,8 @@
  * libev do likewise.)
  *
  * To an earlier time it gets a new entry, in the same bucket, with a ticket of
- * its own, and the old one counts no more.
+ * its own, and the old one counts no more.  One that is away (see away.h) has
+ * no entry: it gets the one that it will come back with.
  */
 #include "config.h"
 
@@ -85,6 +86,23 @@ static int get_new_entry(struct slot *s, int64_t deadline)
 	return 0;
 }
 
+/*
+ * A pending timer that is away.  If it is on its way back the timer thread must
+ * know of the earlier time.
+ */
+static void move_away(struct bucket *b, struct wakeup *w, struct slot *s,
+		      int64_t deadline)
+{
+	bool kick;
+
+	s->queued = deadline;
+	s->deadline = deadline;
+	kick = admit_announce(b, w, deadline);
+	lock_release(&b->lock);
+	if (kick)
+		wakeup_kick(w);
+}
+
 static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 			uint64_t id, int64_t deadline, bool inside)
 {
@@ -93,6 +111,10 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (r < 0)
 		return r;
 	r = move(s, id, deadline, inside);
+	if (r == 1 && s->away) {
+		move_away(b, w, s, deadline);
+		return 0;
+	}
 	if (r == 1) {
 		r = get_new_entry(s, deadline);
 		if (r == 0) {

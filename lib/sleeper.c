@@ -30,15 +30,17 @@ static int why_no_timer(int error)
 	}
 }
 
-int sleeper_open(struct sleeper *s, clockid_t clock)
+int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 {
 	int saved_errno = errno;
 	int r = futex_works() ? 0 : -ENOSYS;
 
 	s->clock = clock;
 	s->fd = -1;
-	if (r == 0 && clock == CLOCK_BOOTTIME) {
-		s->fd = timerfd_create(clock, TFD_CLOEXEC);
+	s->polled = polled;
+	if (r == 0 && (polled || clock == CLOCK_BOOTTIME)) {
+		s->fd = timerfd_create(
+			clock, TFD_CLOEXEC | (polled ? TFD_NONBLOCK : 0));
 		if (s->fd < 0)
 			r = why_no_timer(errno);
 	}
@@ -66,12 +68,14 @@ void sleeper_close_inherited(struct sleeper *s)
 		sleeper_close(s);
 }
 
-/* The timerfd expires at t; all zero would mean never. */
-static void set_timer(struct sleeper *s, int64_t t)
+/* The timerfd expires at t; all zero means never. */
+void sleeper_set(struct sleeper *s, int64_t t)
 {
 	struct itimerspec at = {.it_value = {0, 1}};
 
-	if (t > 0)
+	if (t == INT64_MAX)
+		at.it_value.tv_nsec = 0;
+	else if (t > 0)
 		at.it_value = clock_timespec(t);
 	timerfd_settime(s->fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
@@ -86,7 +90,7 @@ static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 	uint64_t times;
 	int saved_errno = errno;
 
-	set_timer(s, deadline);
+	sleeper_set(s, deadline);
 	/* Acquire: pairs with the store of who changed the word. */
 	if (atom32_load_acquire(word) == expected &&
 	    read(s->fd, &times, sizeof(times)) < 0)
@@ -105,7 +109,7 @@ void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
 void sleeper_wake(struct sleeper *s, atom32 *word)
 {
 	if (s->fd >= 0)
-		set_timer(s, 0);
+		sleeper_set(s, 0);
 	else
 		futex_wake_one(word);
 }

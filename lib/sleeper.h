@@ -4,14 +4,15 @@
  *
  * On CLOCK_MONOTONIC and CLOCK_REALTIME it is a futex with an absolute
  * timeout, which the kernel moves when the wall clock is stepped.  A futex
- * knows no CLOCK_BOOTTIME: there it is a read from a timerfd.
+ * knows no CLOCK_BOOTTIME: there it is a read from a timerfd.  Where the thread
+ * sleeps in an event loop of the user's, it is a timerfd that this polls.
  *
  * Guarantees:
  *  1. A wake that follows a change of *word ends a sleep on the value of
  *     before, whichever comes first.
  *  2. A sleep may end early for no reason.
  *
- * One thread sleeps; any thread wakes.
+ * One thread sleeps; any thread wakes, or sets.
  */
 #ifndef TT_SLEEPER_H
 #define TT_SLEEPER_H
@@ -24,13 +25,14 @@
 
 struct sleeper {
 	clockid_t clock;
-	int fd; /* -1: it is a futex */
+	int fd;      /* -1: it is a futex */
+	bool polled; /* the sleep is not ours */
 };
 
 bool sleeper_knows(clockid_t clock);
 
 /* 0, or a negative errno: the kernel refuses, or has no descriptor left. */
-int sleeper_open(struct sleeper *s, clockid_t clock);
+int sleeper_open(struct sleeper *s, clockid_t clock, bool polled);
 void sleeper_close(struct sleeper *s);
 
 /*
@@ -43,5 +45,11 @@ void sleeper_close_inherited(struct sleeper *s);
 void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
 		   int64_t deadline);
 void sleeper_wake(struct sleeper *s, atom32 *word);
+
+/*
+ * Where it is polled: fd becomes readable at the time t, INT64_MAX: never, and
+ * is not before.
+ */
+void sleeper_set(struct sleeper *s, int64_t t);
 
 #endif

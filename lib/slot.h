@@ -36,6 +36,10 @@
  * looks under the lock again before it frees it.  test/model/slot.pml is a
  * model of this for Spin, without timers that repeat.
  *
+ * "The timer thread" is whatever thread turns the engine; and where there is an
+ * executor, the thread that it runs the callback on, from the beginning of
+ * that until the slot is back (see away.h).
+ *
  * An id is the state word of the armed timer (high half) and the slot's index
  * (low half).  The index is the slot's number in its bucket and, in its low
  * bits, the bucket.  A bucket's slots lie in chunks, each twice as large as
@@ -81,6 +85,7 @@ struct slot {
 	atom32 ticket;  /* its entry's; written under the bucket's lock */
 	uint32_t index; /* set before the first use, constant from then on */
 	/* Protected by the bucket's lock. */
+	bool away; /* no queue has its entry; see away.h */
 	int64_t deadline;
 	int64_t queued; /* its entry's deadline */
 	/*
@@ -90,8 +95,12 @@ struct slot {
 	int64_t period;
 	timerthread_fn *fn;
 	void *arg;
-	/* Owned by whoever owns the list that a free or dead slot is on. */
-	struct slot *next;
+	union {
+		/* Owned by whoever owns the list that the slot is on. */
+		struct slot *next;
+		/* While an executor has the slot, which is on none then. */
+		struct timerthread *instance;
+	};
 } __attribute__((aligned(TT_CACHE_LINE)));
 
 /*

@@ -6,7 +6,7 @@
 
 #include "base.h"
 #include "clock.h"
-#include "driver_thread.h"
+#include "inside.h"
 #include "instance.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 
 	if (unlikely(!tt || !fn))
 		return instance_check(tt, false);
-	t.deadline = clock_add(clock_now(instance_clock(tt)), delay);
+	t.deadline = clock_add(instance_now(tt), delay);
 	return schedule(tt, &t, ret_id);
 }
 
@@ -100,12 +100,6 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 	return r;
 }
 
-/* Is the caller the callback of this timer? */
-static bool is_inside(struct timerthread *tt, timerthread_id id)
-{
-	return driver_thread_is_self(tt) && engine_is_running(&tt->engine, id);
-}
-
 TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
@@ -113,7 +107,7 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 
 	if (r < 0)
 		return r;
-	if (is_inside(tt, id))
+	if (inside_timer(tt, id))
 		return -EDEADLK;
 	r = slot_cancel_pending(s, id);
 	if (likely(r == 0))
@@ -139,7 +133,7 @@ TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 		return -ENOENT;
 	return bucket_reschedule(intake_bucket(tt->intake, slot_index(id)),
 				 &tt->wakeup, s, id, deadline,
-				 is_inside(tt, id));
+				 inside_timer(tt, id));
 }
 
 TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
@@ -161,7 +155,7 @@ TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
 {
 	if (!tt)
 		return -EINVAL;
-	return instance_inherited(tt) ? -ECHILD : clock_now(instance_clock(tt));
+	return instance_inherited(tt) ? -ECHILD : instance_now(tt);
 }
 
 TT_EXPORT const char *timerthread_version(void)

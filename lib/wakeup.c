@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* No deadline is earlier. */
+/* No time that the thread sleeps until is as early. */
 #define AWAKE INT64_MIN
 
 void wakeup_init(struct wakeup *w)
@@ -16,7 +16,7 @@ void wakeup_init(struct wakeup *w)
 	w->arrivals = INT64_MAX;
 	w->sleep = AWAKE;
 	w->seen_arrivals = INT64_MAX;
-	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1};
+	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false};
 }
 
 /*
@@ -28,10 +28,12 @@ static void change(struct wakeup *w)
 	atom32_store_release(&w->seq, atom32_load(&w->seq) + 1);
 }
 
-/* How long a deadline lets the thread sleep; the one that calls, not at all. */
+/* How long a deadline lets the thread sleep. */
 static int64_t latest(const struct wakeup *w, int64_t deadline)
 {
-	return deadline == INT64_MIN ? deadline : clock_add(deadline, w->slack);
+	int64_t until = clock_add(deadline, w->slack);
+
+	return until > AWAKE ? until : AWAKE + 1;
 }
 
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
@@ -53,9 +55,35 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	return kick;
 }
 
+/* What the descriptor must be set to; AWAKE: whoever is awake will see to it */
+static int64_t due(struct wakeup *w)
+{
+	int64_t t;
+
+	lock_acquire(&w->lock);
+	t = wakeup_stopping(w) ? INT64_MAX : w->sleep;
+	lock_release(&w->lock);
+	return t;
+}
+
+static void set_descriptor(struct wakeup *w)
+{
+	int64_t set, t = due(w);
+
+	do {
+		set = t;
+		if (t != AWAKE)
+			sleeper_set(&w->sleeper, t);
+		t = due(w);
+	} while (t != set);
+}
+
 void wakeup_kick(struct wakeup *w)
 {
-	sleeper_wake(&w->sleeper, &w->seq);
+	if (w->sleeper.polled)
+		set_descriptor(w);
+	else
+		sleeper_wake(&w->sleeper, &w->seq);
 }
 
 /* Under the lock. */
@@ -102,6 +130,19 @@ void wakeup_sleep(struct wakeup *w, int64_t next)
 
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 
+	wakeup_rise(w);
+}
+
+void wakeup_rest(struct wakeup *w, int64_t next)
+{
+	lock_acquire(&w->lock);
+	w->sleep = latest(w, next < w->arrivals ? next : w->arrivals);
+	lock_release(&w->lock);
+	set_descriptor(w);
+}
+
+void wakeup_rise(struct wakeup *w)
+{
 	lock_acquire(&w->lock);
 	w->sleep = AWAKE;
 	see(w);

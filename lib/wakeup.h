@@ -13,20 +13,24 @@
  *     free, the bucket's bit set here and a deadline not before `arrivals`,
  *     or the timer thread is between wakeup_collect and that bucket.
  *  2. No wake-up is lost: the timer thread does not sleep beyond a deadline
- *     that was announced, and the slack.  Both sides decide under the lock; the futex word
- *     changes there too, so a wake that comes between the decision to sleep
- *     and the sleep ends it.
+ *     that was announced, and the slack.  Both sides decide under the lock; the
+ *     futex word changes there too, so a wake that comes between the decision
+ *     to sleep and the sleep ends it.
  *  3. A wake-up is sent only to a thread that sleeps, or has decided to,
  *     beyond the new deadline and the slack, and beyond all that it was sent
- *     one for.  A
- *     bucket that must be emptied for its size announces INT64_MIN.
+ *     one for.  A bucket that must be emptied for its size announces INT64_MIN.
+ *  4. Where the sleep is in an event loop of the user's, its descriptor is set
+ *     to the time `sleep`, by whoever changes that: each sets it to what it
+ *     has found, and does so again if that has changed meanwhile.  So the last
+ *     one leaves it right, and the loop wakes for what is due alone.
  *
  * The announcement is made under the bucket's lock (order: bucket, then this
  * one), the system call after both are free.  A thread that is preempted
  * between the two delays its own timer, and those due after it, until it runs
  * again; earlier ones send a wake-up of their own.
  *
- * Any thread: announce, kick, stop, stopping.  The timer thread: the rest.
+ * Any thread: announce, kick, stop, stopping.  The timer thread: the rest;
+ * where it sleeps in a loop, rest and rise in the place of sleep.
  * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
  * wake-up.
  */
@@ -63,7 +67,7 @@ struct wakeup {
 	int64_t seen_arrivals;
 };
 
-/* With a slack of 0 and a sleeper on CLOCK_MONOTONIC. */
+/* Awake, with a slack of 0 and a sleeper on CLOCK_MONOTONIC. */
 void wakeup_init(struct wakeup *w);
 
 /*
@@ -89,7 +93,16 @@ void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed);
  */
 void wakeup_sleep(struct wakeup *w, int64_t next);
 
-/* Ends this and all later sleeps. */
+/*
+ * From here on the thread is in the loop, until the deadline next, or the
+ * earliest in a bucket, and the slack are over.
+ */
+void wakeup_rest(struct wakeup *w, int64_t next);
+
+/* The thread is back from the loop, and may miss nothing. */
+void wakeup_rise(struct wakeup *w);
+
+/* Ends this and all later sleeps; in a loop, without waking it. */
 void wakeup_stop(struct wakeup *w);
 
 /* Acquire: pairs with the store in wakeup_stop. */

@@ -51,7 +51,8 @@ static int cancel(uint64_t id)
 static size_t collect(void)
 {
 	struct block *spares = NULL;
-	struct block *taken = bucket_collect(bucket, &spares);
+	struct slot *back;
+	struct block *taken = bucket_collect(bucket, &spares, &back);
 	size_t live = 0;
 
 	for (struct block *b = taken; b; b = b->next) {

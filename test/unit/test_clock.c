@@ -94,7 +94,7 @@ static void *sleep_for_ever(void *arg)
 
 static void open_sleeper(clockid_t clock)
 {
-	ck_assert_int_eq(sleeper_open(&sleeper, clock), 0);
+	ck_assert_int_eq(sleeper_open(&sleeper, clock, false), 0);
 	atom32_store(&word, 0);
 	atom32_store(&asleep, 0);
 	atom32_store(&awake, 0);
@@ -552,9 +552,22 @@ static void engine_begin(clockid_t clock)
 	intake = intake_create(1);
 	ck_assert_ptr_nonnull(intake);
 	intake_open(intake);
-	parts = (struct engine_parts){intake, &wakeup, &await, &limit, clock};
+	parts = (struct engine_parts){
+		.intake = intake,
+		.wakeup = &wakeup,
+		.await = &await,
+		.limit = &limit,
+		.clock = clock,
+	};
 	ck_assert(engine_init(&engine, &parts));
 	runs = 0;
+}
+
+/* Returns the deadline to sleep until. */
+static int64_t run_engine(void)
+{
+	ck_assert(engine_run(&engine, INT64_MAX));
+	return engine.next;
 }
 
 static void engine_end(void)
@@ -589,10 +602,10 @@ static void step_forward(clockid_t clock)
 	engine_schedule(now + HOUR, 0, count, NULL);
 	engine_schedule(now + 2 * HOUR, 0, count, NULL);
 	engine_schedule(now + 4 * HOUR, 0, never, NULL);
-	ck_assert_int_eq(engine_run(&engine), now + HOUR);
+	ck_assert_int_eq(run_engine(), now + HOUR);
 	ck_assert_int_eq(runs, 0);
 	step(clock, 3);
-	ck_assert_int_eq(engine_run(&engine), now + 4 * HOUR);
+	ck_assert_int_eq(run_engine(), now + 4 * HOUR);
 	ck_assert_int_eq(runs, 2);
 	engine_end();
 }
@@ -620,20 +633,20 @@ START_TEST(realtime_stepped_back)
 	/* So that the engine has seen that time. */
 	engine_schedule(now, 0, count, NULL);
 	engine_schedule(now + HOUR, 0, count, NULL);
-	ck_assert_int_eq(engine_run(&engine), now + HOUR);
+	ck_assert_int_eq(run_engine(), now + HOUR);
 	ck_assert_int_eq(runs, 1);
 	engine_schedule(now - HOUR, 0, count, NULL);
 	engine_schedule(now, 0, count, NULL);
 	step(CLOCK_REALTIME, 0);
-	ck_assert_int_eq(engine_run(&engine), now - HOUR);
+	ck_assert_int_eq(run_engine(), now - HOUR);
 	ck_assert_int_eq(runs, 1);
 	step(CLOCK_REALTIME, 4);
-	ck_assert_int_eq(engine_run(&engine), now);
+	ck_assert_int_eq(run_engine(), now);
 	ck_assert_int_eq(runs, 2);
 	step(CLOCK_REALTIME, 3);
-	ck_assert_int_eq(engine_run(&engine), now);
+	ck_assert_int_eq(run_engine(), now);
 	step(CLOCK_REALTIME, 7);
-	ck_assert_int_eq(engine_run(&engine), INT64_MAX);
+	ck_assert_int_eq(run_engine(), INT64_MAX);
 	ck_assert_int_eq(runs, 4);
 	engine_end();
 }
@@ -655,7 +668,7 @@ START_TEST(realtime_stepped_back_by_a_callback)
 	now = clock_now(CLOCK_REALTIME);
 	engine_schedule(now - HOUR, 0, count_and_step_back, NULL);
 	engine_schedule(now - HOUR + 1, 0, count, NULL);
-	ck_assert_int_eq(engine_run(&engine), now - HOUR + 1);
+	ck_assert_int_eq(run_engine(), now - HOUR + 1);
 	ck_assert_int_eq(runs, 1);
 	engine_end();
 }
@@ -669,12 +682,12 @@ START_TEST(realtime_periodic)
 	engine_begin(CLOCK_REALTIME);
 	now = clock_now(CLOCK_REALTIME);
 	engine_schedule(now + HOUR, HOUR, count, NULL);
-	ck_assert_int_eq(engine_run(&engine), now + HOUR);
+	ck_assert_int_eq(run_engine(), now + HOUR);
 	step(CLOCK_REALTIME, 10);
-	ck_assert_int_eq(engine_run(&engine), now + 11 * HOUR);
+	ck_assert_int_eq(run_engine(), now + 11 * HOUR);
 	ck_assert_int_eq(runs, 1);
 	step(CLOCK_REALTIME, 0);
-	ck_assert_int_eq(engine_run(&engine), now + 11 * HOUR);
+	ck_assert_int_eq(run_engine(), now + 11 * HOUR);
 	ck_assert_int_eq(runs, 1);
 	engine_end();
 }
@@ -688,7 +701,7 @@ START_TEST(realtime_stepped_back_tidies)
 	engine_begin(CLOCK_REALTIME);
 	step(CLOCK_REALTIME, 5);
 	engine_schedule(0, 0, count, NULL);
-	engine_run(&engine);
+	run_engine();
 	step(CLOCK_REALTIME, 0);
 	for (int i = 0; i < 100; i++) {
 		const struct timer t = {INT64_MAX - 1, 0, never, NULL};
@@ -701,7 +714,7 @@ START_TEST(realtime_stepped_back_tidies)
 		ck_assert_int_eq(slot_cancel(intake_slot(intake, id[i]), id[i]),
 				 0);
 	engine_schedule(0, 0, count, NULL);
-	engine_run(&engine);
+	run_engine();
 	ck_assert_uint_eq(engine.pending.heap.n, 0);
 	ck_assert_uint_eq(queue_size(&intake->bucket[0].arrivals), 0);
 	engine_end();

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting an instance: what all drivers have in common.
+ *
+ * A start that fails leaves the instance as it was.
+ */
+#ifndef TT_START_H
+#define TT_START_H
+
+#include "instance.h"
+
+struct start {
+	enum driver driver;
+	struct virtual_clock
+		*virtual; /* NULL: the clock is that of the options */
+	/* Begins to turn the engine: 0 or an errno.  NULL: it need not begin. */
+	int (*begin)(struct timerthread *tt, void *arg);
+	void *arg;
+};
+
+/* As timerthread_start, with its arguments checked. */
+int start_instance(struct timerthread *tt, const struct start *how);
+
+#endif
