@@ -174,7 +174,8 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * Nothing runs but in timerthread_dispatch, and no system call is made but by
  * that and when a timer is scheduled that is earlier than all others.
  * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
- * before.  -ENOMEM.  -EMFILE, -ENFILE, -ENOSYS: as timerfd_create(2) said.
+ * before.  -ENOMEM.  -EMFILE, -ENFILE: as timerfd_create(2) said.  -ENOSYS: the
+ * kernel, or a filter of system calls, refuses that call or futex(2).
  */
 int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
 
@@ -196,7 +197,7 @@ int timerthread_dispatch(struct timerthread *tt);
  * whatever timerthread_set_clock said: for tests.  Nothing runs but in
  * timerthread_advance.
  * -EINVAL: tt is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
- * -ENOMEM.
+ * -ENOMEM.  -ENOSYS: as timerthread_start.
  */
 int timerthread_start_manual(struct timerthread *tt, int64_t now);
 
@@ -217,20 +218,21 @@ int timerthread_advance(struct timerthread *tt, int64_t ns);
  * Ends the timer thread, or what stands in for it.  Callbacks that are running
  * are waited for; what has not run by then never will.  Returns 0 when no
  * callback runs any more, also if it was stopped before or had never been
- * started; 1 when called from a callback of tt: the thread then ends once that
- * callback returns.  The caller must not hold a lock that a callback of tt
- * takes.
+ * started; 1 when called from a callback of tt, the functions of an executor
+ * and thread hooks included: it takes effect once that has returned.  The
+ * caller must not hold a lock that a callback of tt takes.
  * -EINVAL: tt is NULL.  -EPERM: tt is the default instance.
  */
 int timerthread_stop(struct timerthread *tt);
 
 /*
  * Stops tt, discards its timers and frees it; NULL is fine, and on the default
- * instance it does nothing.  Threads that wait in timerthread_stop or
- * timerthread_cancel_wait for a callback's end are waited for.  No other call
- * on tt may be running or follow; where a callback destroys tt, that
- * includes the call that scheduled it.  From a callback of tt, the memory is
- * freed once that callback has returned.
+ * instance it does nothing.  Threads that are in timerthread_dispatch or
+ * timerthread_advance, or wait in timerthread_stop or timerthread_cancel_wait
+ * for a callback's end, are waited for.  No other call on tt may be running or
+ * follow; where a callback destroys tt, that includes the call that scheduled
+ * it.  From a callback of tt, the memory is freed once all its callbacks, and
+ * the calls that run them, have returned.
  */
 void timerthread_destroy(struct timerthread *tt);
 

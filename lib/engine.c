@@ -104,9 +104,14 @@ static void tell_time(struct engine *e, int64_t deadline)
 	e->now = now < e->limit ? now : e->limit;
 }
 
-/* The wall clock may have been set back since it was read. */
+/*
+ * The wall clock may have been set back since it was read.  The latest time of
+ * all never comes: it says that there is no timer, or that one only waits.
+ */
 static bool is_due(struct engine *e, int64_t deadline)
 {
+	if (deadline == INT64_MAX)
+		return false;
 	if (deadline > e->now || e->parts.clock == CLOCK_REALTIME)
 		tell_time(e, deadline);
 	return deadline <= e->now;
@@ -130,12 +135,15 @@ static void count(struct engine *e)
 }
 
 /* Leaves it to the next batch. */
-static void keep(struct engine *e, struct bucket *b, struct slot *s,
-		 const struct entry *entry)
+static void leave(struct engine *e, struct bucket *b, struct slot *s,
+		  const struct entry *entry)
 {
-	pending_keep(&e->pending);
-	if (!away_keep(b, e->parts.wakeup, s, entry))
+	if (!pending_keep(&e->pending)) {
+		e->over = true;
+		pending_put_back(&e->pending, *entry);
+	} else if (!away_keep(b, e->parts.wakeup, s, entry)) {
 		pending_forget(&e->pending, 1);
+	}
 }
 
 /* Who sees that the timer is over can count on its place. */
@@ -144,7 +152,7 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 {
 	if (expiry_repeat(b, s, entry)) {
 		if (e->parts.batch && entry->deadline <= e->limit)
-			keep(e, b, s, entry);
+			leave(e, b, s, entry);
 		else
 			pending_put_back(&e->pending, *entry);
 		return;
@@ -172,7 +180,6 @@ static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 static enum step hand_over(struct engine *e, struct slot *s)
 {
 	count(e);
-	pending_keep(&e->pending);
 	set_idle(e);
 	if (!e->parts.hand_over(e->parts.instance, s))
 		return STEP_FORKED;
@@ -185,12 +192,20 @@ static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
 {
 	int64_t now = e->now;
 
-	if (e->parts.hand_over)
-		return away_send(b, s, entry, now);
 	/* So that a period that has passed by now counts as missed. */
 	if (entry->ticket & TICKET_REPEATS)
 		now = read_clock(e);
 	return expiry_begin(b, s, entry, now);
+}
+
+static enum expiry send(struct engine *e, struct bucket *b, struct slot *s,
+			struct entry *entry)
+{
+	enum expiry x = away_send(b, s, entry, e->now);
+
+	if (x != EXPIRY_RUN)
+		pending_forget(&e->pending, 1);
+	return x;
 }
 
 /* The first entry that pending_next found has come up. */
@@ -199,11 +214,12 @@ static enum step fire(struct engine *e)
 	struct entry entry = pending_take(&e->pending);
 	struct bucket *b = intake_bucket(e->parts.intake, entry.index);
 	struct slot *s = slots_of(&b->slots, entry.index);
+	/* Without memory it runs here. */
+	bool away = e->parts.hand_over && pending_keep(&e->pending);
 
-	switch (begin(e, b, s, &entry)) {
+	switch (away ? send(e, b, s, &entry) : begin(e, b, s, &entry)) {
 	case EXPIRY_RUN:
-		return e->parts.hand_over ? hand_over(e, s)
-					  : run(e, b, s, &entry);
+		return away ? hand_over(e, s) : run(e, b, s, &entry);
 	case EXPIRY_LATER:
 		pending_put_back(&e->pending, entry);
 		break;

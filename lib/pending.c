@@ -192,9 +192,13 @@ void pending_put_back(struct pending *p, struct entry e)
 	heap_push(&p->heap, e);
 }
 
-void pending_keep(struct pending *p)
+bool pending_keep(struct pending *p)
 {
 	p->heap.kept++;
+	if (heap_reserve(&p->heap))
+		return true;
+	p->heap.kept--;
+	return false;
 }
 
 void pending_come_back(struct pending *p, struct entry e)

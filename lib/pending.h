@@ -58,9 +58,10 @@ void pending_put_back(struct pending *p, struct entry e);
 
 /*
  * Keeps the place of the entry that was taken out last, for when it comes
- * back.  pending_forget: n of those do not.
+ * back.  False: without memory that would leave none.  pending_forget: n of
+ * those do not come back.
  */
-void pending_keep(struct pending *p);
+bool pending_keep(struct pending *p);
 void pending_come_back(struct pending *p, struct entry e);
 void pending_forget(struct pending *p, size_t n);
 

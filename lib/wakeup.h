@@ -32,7 +32,7 @@
  * Any thread: announce, kick, stop, stopping.  The timer thread: the rest;
  * where it sleeps in a loop, rest and rise in the place of sleep.
  * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
- * wake-up.
+ * wake-up, test/model/polled.pml one of the descriptor.
  */
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Checks the model of the polled descriptor with Spin: as the code does it
+# nothing is wrong; with any one of the things left out that it has a switch
+# for, something is.
+set -eu
+set -- polled.pml
+# shellcheck source=test/model/spin.sh
+. "$(dirname "$0")/spin.sh"
+
+holds assertions "-DPRODUCERS=2 -DTIMERS=1"
+holds assertions "-DPRODUCERS=1 -DTIMERS=3 -DBURSTS"
+
+for bug in NO_KICK NO_RECHECK NO_ARRIVALS NO_STOPPING; do
+	if ! caught assertions "-DPRODUCERS=2 -DTIMERS=1 -D$bug"; then
+		echo "$bug is not caught"
+		exit 1
+	fi
+done
