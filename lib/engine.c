@@ -2,12 +2,8 @@
 #include "config.h"
 
 #include "away.h"
-#include "clock.h"
 #include "engine.h"
-#include "expiry.h"
-#include "inside.h"
-
-#include <limits.h>
+#include "fire.h"
 
 /*
  * Short enough that what was cancelled does not pile up between pauses; long
@@ -23,13 +19,6 @@
  * that they would have ended for nothing.
  */
 #define SETTLED_MAX 64
-
-/* What has become of a step. */
-enum step {
-	STEP_MORE,   /* there is another one to take */
-	STEP_DONE,   /* there is none */
-	STEP_FORKED, /* this is a child of fork(2); e may be gone */
-};
 
 bool engine_init(struct engine *e, const struct engine_parts *parts)
 {
@@ -86,16 +75,10 @@ static void collect(struct engine *e)
 	forget(e);
 }
 
-static int64_t read_clock(const struct engine *e)
-{
-	return e->parts.virtual ? virtual_now(e->parts.virtual)
-				: clock_now(e->parts.clock);
-}
-
 /* A virtual clock moves on to the next deadline by itself. */
 static void tell_time(struct engine *e, int64_t deadline)
 {
-	int64_t now = read_clock(e);
+	int64_t now = engine_clock(e);
 
 	if (e->parts.virtual && now < deadline && deadline <= e->limit) {
 		virtual_set(e->parts.virtual, deadline);
@@ -110,126 +93,9 @@ static void tell_time(struct engine *e, int64_t deadline)
  */
 static bool is_due(struct engine *e, int64_t deadline)
 {
-	if (deadline == INT64_MAX)
-		return false;
 	if (deadline > e->now || e->parts.clock == CLOCK_REALTIME)
 		tell_time(e, deadline);
-	return deadline <= e->now;
-}
-
-/* The compare-and-swap keeps the compiler from moving stores before it. */
-static void set_busy(struct engine *e)
-{
-	(void)atom32_swap_acquire(&e->busy, 0, 1);
-}
-
-static void set_idle(struct engine *e)
-{
-	atom32_store_release(&e->busy, 0);
-}
-
-static void count(struct engine *e)
-{
-	if (e->ran < INT_MAX)
-		e->ran++;
-}
-
-/* Leaves it to the next batch. */
-static void leave(struct engine *e, struct bucket *b, struct slot *s,
-		  const struct entry *entry)
-{
-	if (!pending_keep(&e->pending)) {
-		e->over = true;
-		pending_put_back(&e->pending, *entry);
-	} else if (!away_keep(b, e->parts.wakeup, s, entry)) {
-		pending_forget(&e->pending, 1);
-	}
-}
-
-/* Who sees that the timer is over can count on its place. */
-static void finish(struct engine *e, struct bucket *b, struct slot *s,
-		   struct entry *entry)
-{
-	if (expiry_repeat(b, s, entry)) {
-		if (e->parts.batch && entry->deadline <= e->limit)
-			leave(e, b, s, entry);
-		else
-			pending_put_back(&e->pending, *entry);
-		return;
-	}
-	limit_give(e->parts.limit);
-	if (!expiry_end(s))
-		await_end(e->parts.await, s);
-	intake_return(e->parts.intake, s);
-}
-
-static enum step run(struct engine *e, struct bucket *b, struct slot *s,
-		     struct entry *entry)
-{
-	uint64_t id = slot_id(s, atom32_load(&s->state));
-
-	count(e);
-	set_idle(e);
-	if (!inside_call(e->parts.instance, id, s->fn, s->arg))
-		return STEP_FORKED;
-	set_busy(e);
-	finish(e, b, s, entry);
-	return STEP_MORE;
-}
-
-static enum step hand_over(struct engine *e, struct slot *s)
-{
-	count(e);
-	set_idle(e);
-	if (!e->parts.hand_over(e->parts.instance, s))
-		return STEP_FORKED;
-	set_busy(e);
-	return STEP_MORE;
-}
-
-static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
-			 struct entry *entry)
-{
-	int64_t now = e->now;
-
-	/* So that a period that has passed by now counts as missed. */
-	if (entry->ticket & TICKET_REPEATS)
-		now = read_clock(e);
-	return expiry_begin(b, s, entry, now);
-}
-
-static enum expiry send(struct engine *e, struct bucket *b, struct slot *s,
-			struct entry *entry)
-{
-	enum expiry x = away_send(b, s, entry, e->now);
-
-	if (x != EXPIRY_RUN)
-		pending_forget(&e->pending, 1);
-	return x;
-}
-
-/* The first entry that pending_next found has come up. */
-static enum step fire(struct engine *e)
-{
-	struct entry entry = pending_take(&e->pending);
-	struct bucket *b = intake_bucket(e->parts.intake, entry.index);
-	struct slot *s = slots_of(&b->slots, entry.index);
-	/* Without memory it runs here. */
-	bool away = e->parts.hand_over && pending_keep(&e->pending);
-
-	switch (away ? send(e, b, s, &entry) : begin(e, b, s, &entry)) {
-	case EXPIRY_RUN:
-		return away ? hand_over(e, s) : run(e, b, s, &entry);
-	case EXPIRY_LATER:
-		pending_put_back(&e->pending, entry);
-		break;
-	case EXPIRY_OVER:
-		intake_return(e->parts.intake, s);
-		break;
-	default:
-		break;
-	}
-	return STEP_MORE;
+	return deadline <= e->now && deadline < INT64_MAX;
 }
 
 /*
@@ -309,7 +175,7 @@ bool engine_run(struct engine *e, int64_t limit)
 	bool collected = false;
 	enum step step;
 
-	set_busy(e);
+	engine_set_busy(e);
 	e->limit = limit;
 	e->ran = 0;
 	e->over = false;
@@ -322,6 +188,6 @@ bool engine_run(struct engine *e, int64_t limit)
 			return false;
 	} while (tidy(e, &collected));
 	intake_give_back(e->parts.intake);
-	set_idle(e);
+	engine_set_idle(e);
 	return true;
 }

@@ -25,6 +25,7 @@
 #define TT_ENGINE_H
 
 #include "await.h"
+#include "clock.h"
 #include "intake.h"
 #include "limit.h"
 #include "pending.h"
@@ -68,6 +69,23 @@ struct engine {
 	/* Timers that were handed over and are over.  Any thread adds to it. */
 	atom32 gone __attribute__((aligned(TT_FAR_APART)));
 };
+
+/* The compare-and-swap keeps the compiler from moving stores before it. */
+static inline void engine_set_busy(struct engine *e)
+{
+	(void)atom32_swap_acquire(&e->busy, 0, 1);
+}
+
+static inline void engine_set_idle(struct engine *e)
+{
+	atom32_store_release(&e->busy, 0);
+}
+
+static inline int64_t engine_clock(const struct engine *e)
+{
+	return e->parts.virtual ? virtual_now(e->parts.virtual)
+				: clock_now(e->parts.clock);
+}
 
 /* False: no memory. */
 bool engine_init(struct engine *e, const struct engine_parts *parts);

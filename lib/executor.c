@@ -3,6 +3,7 @@
 
 #include "away.h"
 #include "executor.h"
+#include "fire.h"
 #include "inside.h"
 
 struct offer {
@@ -33,14 +34,11 @@ static void leave(struct timerthread *tt, bool entered)
 	instance_leave(tt);
 }
 
-/* Who sees that the timer is over can count on its place. */
 static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 {
 	if (away_return(b, &tt->wakeup, s))
 		return;
-	limit_give(&tt->limit);
-	if (!expiry_end(s))
-		await_end(&tt->await, s);
+	fire_conclude(&tt->engine, s);
 	away_free(b, s);
 	atom32_add(&tt->engine.gone, 1);
 }

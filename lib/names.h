@@ -51,6 +51,8 @@
 #define expiry_rearm             tt_expiry_rearm
 #define expiry_repeat            tt_expiry_repeat
 #define expiry_run               tt_expiry_run
+#define fire                     tt_fire
+#define fire_conclude            tt_fire_conclude
 #define fork_number              tt_fork_number
 #define fork_watch               tt_fork_watch
 #define futex_wait_for           tt_futex_wait_for

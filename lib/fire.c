@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "away.h"
+#include "expiry.h"
+#include "fire.h"
+#include "inside.h"
+
+#include <limits.h>
+
+static void count(struct engine *e)
+{
+	if (e->ran < INT_MAX)
+		e->ran++;
+}
+
+/* Leaves it to the next batch. */
+static void leave(struct engine *e, struct bucket *b, struct slot *s,
+		  const struct entry *entry)
+{
+	if (!pending_keep(&e->pending)) {
+		e->over = true;
+		pending_put_back(&e->pending, *entry);
+	} else if (!away_keep(b, e->parts.wakeup, s, entry)) {
+		pending_forget(&e->pending, 1);
+	}
+}
+
+/* Who sees that the timer is over can count on its place. */
+void fire_conclude(struct engine *e, struct slot *s)
+{
+	limit_give(e->parts.limit);
+	if (!expiry_end(s))
+		await_end(e->parts.await, s);
+}
+
+static void finish(struct engine *e, struct bucket *b, struct slot *s,
+		   struct entry *entry)
+{
+	if (expiry_repeat(b, s, entry)) {
+		if (e->parts.batch && entry->deadline <= e->limit)
+			leave(e, b, s, entry);
+		else
+			pending_put_back(&e->pending, *entry);
+		return;
+	}
+	fire_conclude(e, s);
+	intake_return(e->parts.intake, s);
+}
+
+static enum step run(struct engine *e, struct bucket *b, struct slot *s,
+		     struct entry *entry)
+{
+	uint64_t id = slot_id(s, atom32_load(&s->state));
+
+	count(e);
+	engine_set_idle(e);
+	if (!inside_call(e->parts.instance, id, s->fn, s->arg))
+		return STEP_FORKED;
+	engine_set_busy(e);
+	finish(e, b, s, entry);
+	return STEP_MORE;
+}
+
+static enum step hand_over(struct engine *e, struct slot *s)
+{
+	count(e);
+	engine_set_idle(e);
+	if (!e->parts.hand_over(e->parts.instance, s))
+		return STEP_FORKED;
+	engine_set_busy(e);
+	return STEP_MORE;
+}
+
+static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
+			 struct entry *entry)
+{
+	int64_t now = e->now;
+
+	/* So that a period that has passed by now counts as missed. */
+	if (entry->ticket & TICKET_REPEATS)
+		now = engine_clock(e);
+	return expiry_begin(b, s, entry, now);
+}
+
+static enum expiry send(struct engine *e, struct bucket *b, struct slot *s,
+			struct entry *entry)
+{
+	enum expiry x = away_send(b, s, entry, e->now);
+
+	if (x != EXPIRY_RUN)
+		pending_forget(&e->pending, 1);
+	return x;
+}
+
+enum step fire(struct engine *e)
+{
+	struct entry entry = pending_take(&e->pending);
+	struct bucket *b = intake_bucket(e->parts.intake, entry.index);
+	struct slot *s = slots_of(&b->slots, entry.index);
+	/* Without memory it runs here. */
+	bool away = e->parts.hand_over && pending_keep(&e->pending);
+
+	switch (away ? send(e, b, s, &entry) : begin(e, b, s, &entry)) {
+	case EXPIRY_RUN:
+		return away ? hand_over(e, s) : run(e, b, s, &entry);
+	case EXPIRY_LATER:
+		pending_put_back(&e->pending, entry);
+		break;
+	case EXPIRY_OVER:
+		intake_return(e->parts.intake, s);
+		break;
+	default:
+		break;
+	}
+	return STEP_MORE;
+}
