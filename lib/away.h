@@ -15,6 +15,7 @@
  *     or moved as any other.
  *
  * Any thread that has the timer.  The driver's: send, keep, take.
+ * test/model/slot.pml is a model of this for Spin, without what keep does.
  */
 #ifndef TT_AWAY_H
 #define TT_AWAY_H

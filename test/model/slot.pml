@@ -14,12 +14,18 @@
  *  - When nothing moves any more, a pending timer has an entry that counts,
  *    not later than its deadline; and no slot is dead for good.
  *
+ * With EXECUTOR what is due is not run by the timer thread but sent away (see
+ * lib/away.h), to a thread that begins it when it likes, and may find that it
+ * was moved: then it comes back to the timer thread.
+ *
  * A switch each breaks one thing that the code does, and must be caught:
  * NO_MOVED (an earlier time leaves the slot armed), NO_CLAIM (it is moved even
  * if it was cancelled or has begun meanwhile), TICKET_FIRST (the ticket
  * is read before the state), NO_RECHECK (what died moved is freed without
  * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
- * NO_PUT_BACK (what was moved to a later time runs when its entry is due).
+ * NO_PUT_BACK (what was moved to a later time runs when its entry is due); with
+ * EXECUTOR: NO_AWAY (what is away gets an entry when it is moved to an earlier
+ * time), HOME_EARLY (it is not away any more when it is on its way back).
  */
 #ifndef USERS
 #define USERS 2
@@ -47,6 +53,7 @@
 /* struct slot; the word is generation and state */
 byte word, ticket, deadline, queued;
 bool lock, on_list = true;
+bool away, with_executor, on_back;
 
 /* Entries, in arrivals or with the timer thread. */
 #define ENTRIES 5
@@ -60,14 +67,14 @@ byte id;	/* LIFE of the last timer that was scheduled, plus 1 */
 byte cancelled; /* LIFE of a timer whose cancel returned 0, plus 1 */
 byte users = USERS;
 
-inline add_entry(i)
+inline add_entry(i, place)
 {
 	i = 0;
 	do
 	:: where[i] == NOWHERE -> break
 	:: else -> i++
 	od;
-	where[i] = BUCKET;
+	where[i] = place;
 	e_ticket[i] = ticket;
 	e_deadline[i] = queued;
 	i = 0
@@ -76,7 +83,8 @@ inline add_entry(i)
 inline free_slot()
 {
 	assert(STATE(word) == DEAD || STATE(word) == DEAD_MOVED);
-	assert(!on_list);
+	assert(!on_list && !with_executor && !on_back);
+	away = false;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
@@ -120,7 +128,7 @@ inline schedule(i)
 		atomic {
 			word = WORD(LIFE(word), ARMED);
 			id = LIFE(word) + 1;
-			add_entry(i)
+			add_entry(i, BUCKET)
 		}
 	:: else
 	fi;
@@ -185,13 +193,20 @@ inline reschedule(mine, to, ok, i)
 			};
 #endif
 			if
+#ifndef NO_AWAY
+			:: ok && to < queued && away ->
+				queued = to;
+				deadline = to
+			:: ok && to < queued && !away ->
+#else
 			:: ok && to < queued ->
+#endif
 #ifndef KEEP_TICKET
 				ticket++;
 #endif
 				queued = to;
 				deadline = to;
-				atomic { add_entry(i) }
+				atomic { add_entry(i, BUCKET) }
 			:: ok && to >= queued -> deadline = to
 			:: else
 			fi
@@ -277,24 +292,36 @@ inline look(i, seen, owns)
 	fi
 }
 
-inline execute(i)
+inline execute()
 {
 	atomic {
 		assert(deadline <= now);
-		assert(cancelled != LIFE(word) + 1);
-		where[i] = NOWHERE
+		assert(cancelled != LIFE(word) + 1)
 	};
 	/* the callback; then expiry_end, await_end */
 	atomic {
 		assert(STATE(word) == RUNNING || STATE(word) == ENDING);
 		word = WORD(LIFE(word), DEAD)
-	};
-	give_back()
+	}
+}
+
+inline change_state(from, to, done)
+{
+	atomic {
+		done = (word == from);
+		if
+		:: done -> word = WORD(LIFE(from), to)
+		:: else
+		fi
+	}
 }
 
 /* expiry_begin, for an entry that is due */
 inline begin(i, seen, owns)
 {
+#ifdef EXECUTOR
+	owns = false;
+#else
 	/* slot_begin */
 #ifdef TICKET_FIRST
 	owns = (ticket == e_ticket[i]);
@@ -310,8 +337,12 @@ inline begin(i, seen, owns)
 		:: else
 		fi
 	};
+#endif
 	if
-	:: owns -> execute(i)
+	:: owns ->
+		where[i] = NOWHERE;
+		execute();
+		give_back()
 	:: else ->
 		LOCK;
 		seen = word;
@@ -330,13 +361,7 @@ inline begin(i, seen, owns)
 				queued = deadline;
 				e_deadline[i] = deadline
 			};
-			atomic {
-				owns = (word == seen);
-				if
-				:: owns -> word = WORD(LIFE(seen), ARMED)
-				:: else
-				fi
-			};
+			change_state(seen, ARMED, owns);
 			UNLOCK;
 			if
 			:: owns
@@ -346,22 +371,89 @@ inline begin(i, seen, owns)
 			fi
 #endif
 		:: else ->
+#ifdef EXECUTOR
 			atomic {
-				owns = (word == seen);
-				if
-				:: owns -> word = WORD(LIFE(seen), RUNNING)
-				:: else
-				fi
-			};
-			UNLOCK;
-			if
-			:: owns -> execute(i)
-			:: else ->
+				away = true;
 				where[i] = NOWHERE;
-				give_back()
-			fi
+				with_executor = true
+			};
+			UNLOCK
+#else
+			change_state(seen, RUNNING, owns);
+			UNLOCK;
+			where[i] = NOWHERE;
+			if
+			:: owns -> execute()
+			:: else
+			fi;
+			give_back()
+#endif
 		fi
 	fi
+}
+
+/* away_take */
+inline take_back(i)
+{
+	on_back = false;
+	LOCK;
+	atomic {
+		away = false;
+		add_entry(i, HEAP)
+	}
+	UNLOCK
+}
+
+/* away_free, under the lock */
+inline free_away()
+{
+	atomic {
+		free_slot();
+		on_list = true
+	}
+}
+
+proctype executor()
+{
+	byte seen;
+	bool done;
+
+	do
+	:: true;
+end:	   with_executor;
+	   LOCK;
+	   atomic {
+		with_executor = false;
+		seen = word
+	   };
+	   if
+	   :: STATE(seen) >= DEAD -> free_away()
+	   :: STATE(seen) < DEAD && (deadline > queued || deadline > now) ->
+		queued = deadline;
+		change_state(seen, ARMED, done);
+		if
+		:: done ->
+#ifdef HOME_EARLY
+			away = false;
+#endif
+			on_back = true
+		:: else -> free_away()
+		fi
+	   :: else ->
+		change_state(seen, RUNNING, done);
+		if
+		:: done ->
+			UNLOCK;
+			execute();
+			LOCK
+		:: else
+		fi;
+		free_away()
+	   fi;
+	   UNLOCK;
+	   seen = 0;
+	   done = false
+	od
 }
 
 proctype timer_thread()
@@ -378,6 +470,9 @@ end:	   if
 	   :: where[3] != NOWHERE -> i = 3
 	   :: where[4] != NOWHERE -> i = 4
 	   :: now < LATEST -> now++; i = ENTRIES
+#ifdef EXECUTOR
+	   :: on_back -> take_back(i); i = ENTRIES
+#endif
 	   fi;
 	   if
 	   :: i == ENTRIES
@@ -403,10 +498,13 @@ init
 		for (i : 1 .. USERS) {
 			run user()
 		}
-		run timer_thread()
+		run timer_thread();
+#ifdef EXECUTOR
+		run executor()
+#endif
 	};
 	timeout;
-	assert(users == 0);
+	assert(users == 0 && !with_executor && !on_back);
 	assert(STATE(word) == FREE && on_list);
 	assert(now == LATEST)
 }
