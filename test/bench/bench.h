@@ -93,6 +93,7 @@ void bench_reschedule(const struct bench_options *o);
 void bench_handover(const struct bench_options *o);
 void bench_memory(const struct bench_options *o);
 void bench_wakeups(const struct bench_options *o);
+void bench_drivers(const struct bench_options *o);
 void bench_slack(const struct bench_options *o);
 void bench_sparse(const struct bench_options *o);
 void bench_million(const struct bench_options *o);
