@@ -20,4 +20,9 @@ run() {
 run request-guard
 run idle-connections
 run rpc-deadlines --seconds 1
+run epoll-echo --seconds 0.1
+run epoll-echo --self-test
+run thread-pool
+# Built only where there is Check.
+[ ! -x "$builddir/examples/test-your-timeouts" ] || run test-your-timeouts
 exit "$failed"
