@@ -329,7 +329,8 @@ int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
  * After stop: hands every timer that will never run to visit, once, and
  * returns how many there were (INT_MAX: that many or more).  Each counts as
  * cancelled from just before its visit on.
- * -EINVAL: tt or visit is NULL.  -EBUSY: the timer thread is not over.
+ * -EINVAL: tt or visit is NULL.  -EBUSY: tt was not stopped, or one of its
+ * callbacks is running still.
  */
 int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
 		      void *ctx);

@@ -44,7 +44,13 @@ static int drain_bucket(struct bucket *b, const struct visit *v, int n)
 	return n;
 }
 
-/* 0: the thread is over, or there never was one. */
+static bool is_stopped(const struct timerthread *tt)
+{
+	return (tt->life == LIFE_STOPPING || tt->life == LIFE_STOPPED) &&
+	       instance_is_quiet(tt);
+}
+
+/* 0: nothing runs any more, or ever did. */
 static int check_stopped(struct timerthread *tt, bool valid)
 {
 	int r = instance_check(tt, valid);
@@ -52,7 +58,7 @@ static int check_stopped(struct timerthread *tt, bool valid)
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&tt->mutex);
-	r = tt->life == LIFE_STOPPED ? 0 : -EBUSY;
+	r = is_stopped(tt) ? 0 : -EBUSY;
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
 }
