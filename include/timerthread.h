@@ -124,9 +124,9 @@ int timerthread_set_slack(struct timerthread *tt, int64_t ns);
 int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 
 /*
- * Has the timer thread call on_start(arg) before any timer's callback, and
- * on_exit(arg) after the last one, before it ends.  Either may be NULL.  The
- * rules for callbacks hold for them too.
+ * Has the timer thread call on_start(arg) before any timer's callback that
+ * runs on it, and on_exit(arg) after the last one, before it ends.  Either may
+ * be NULL.  The rules for callbacks hold for them too.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
 int timerthread_set_thread_hooks(struct timerthread *tt,
@@ -139,8 +139,9 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  * that.  Timers are submitted in the order of their deadlines, by the timer
  * thread or what stands in for it, one at a time.  Callbacks then run as many
  * at a time, and with the signals blocked, that the executor's threads have;
- * that of one timer never runs twice at a time.  If submit refuses, the callback
- * runs on the thread that called submit.  NULL, the default: no executor.
+ * that of one timer never runs twice at a time.  If submit refuses, or memory
+ * is short, the callback runs on the thread that called submit, or would have.
+ * NULL, the default: no executor.
  *
  * A timer stays pending until its callback begins within run(arg).  Until then
  * it can be cancelled and moved as any other; if it is moved to a later time

@@ -21,6 +21,7 @@ enum expiry away_send(struct bucket *b, struct slot *s, struct entry *e,
 static bool list(struct bucket *b, struct wakeup *w, struct slot *s)
 {
 	s->away = true;
+	s->returning = true;
 	s->next = b->back;
 	b->back = s;
 	return admit_announce(b, w, s->queued);
@@ -95,6 +96,7 @@ struct entry away_take(struct bucket *b, struct slot *s)
 
 	lock_acquire(&b->lock);
 	s->away = false;
+	s->returning = false;
 	e = slot_entry(s);
 	lock_release(&b->lock);
 	return e;

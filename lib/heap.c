@@ -107,6 +107,12 @@ static TT_NOINLINE void drop_chunk(struct heap *h)
 	free(h->chunk[--h->chunks]);
 }
 
+static bool has_surplus(const struct heap *h)
+{
+	return unlikely(h->n + h->kept + 2 * HEAP_CHUNK <
+			h->chunks * HEAP_CHUNK);
+}
+
 void heap_remove(struct heap *h, size_t i)
 {
 	struct entry last = *heap_at(h, --h->n);
@@ -118,7 +124,14 @@ void heap_remove(struct heap *h, size_t i)
 		else
 			sift_down(h, i, last);
 	}
-	if (unlikely(h->n + h->kept + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK))
+	if (has_surplus(h))
+		drop_chunk(h);
+}
+
+void heap_forget(struct heap *h, size_t n)
+{
+	h->kept -= n;
+	while (has_surplus(h))
 		drop_chunk(h);
 }
 
@@ -128,7 +141,7 @@ void heap_check(const struct heap *h)
 
 	must(h->chunks <= h->table_size);
 	must(used == 0 || used + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
-	must(used + 2 * HEAP_CHUNK >= h->chunks * HEAP_CHUNK);
+	must(!has_surplus(h));
 	for (size_t i = 0; i < h->chunks; i++)
 		must((uintptr_t)h->chunk[i] % TT_CACHE_LINE == 0);
 	for (size_t i = 1; i < h->n; i++) {

@@ -67,6 +67,9 @@ void heap_push(struct heap *h, struct entry e);
 /* Removes the entry at position i; another takes its place. */
 void heap_remove(struct heap *h, size_t i);
 
+/* Keeps no more room for n of those that were taken out. */
+void heap_forget(struct heap *h, size_t n);
+
 /* Aborts if the heap is not sound; for tests. */
 void heap_check(const struct heap *h);
 

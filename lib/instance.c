@@ -61,9 +61,12 @@ int64_t instance_now(const struct timerthread *tt)
 
 void instance_leave(struct timerthread *tt)
 {
-	bool last = tt->orphaned && instance_is_quiet(tt) && tt->away == 0 &&
-		    tt->joiners == 0;
+	bool over = tt->orphaned && instance_is_quiet(tt);
+	bool last = over && tt->away == 0 && tt->joiners == 0;
 
+	/* Runs that an executor still has must not keep a descriptor open. */
+	if (over)
+		sleeper_close(&tt->wakeup.sleeper);
 	pthread_cond_broadcast(&tt->changed);
 	pthread_mutex_unlock(&tt->mutex);
 	if (last)

@@ -61,6 +61,7 @@
 #define futex_works              tt_futex_works
 #define heap_check               tt_heap_check
 #define heap_destroy             tt_heap_destroy
+#define heap_forget              tt_heap_forget
 #define heap_init                tt_heap_init
 #define heap_push                tt_heap_push
 #define heap_remove              tt_heap_remove

@@ -195,7 +195,8 @@ void pending_put_back(struct pending *p, struct entry e)
 bool pending_keep(struct pending *p)
 {
 	p->heap.kept++;
-	if (heap_reserve(&p->heap))
+	/* What is in the heap leaves a place when it is taken out. */
+	if (p->heap.n > 0 || heap_reserve(&p->heap))
 		return true;
 	p->heap.kept--;
 	return false;
@@ -209,7 +210,7 @@ void pending_come_back(struct pending *p, struct entry e)
 
 void pending_forget(struct pending *p, size_t n)
 {
-	p->heap.kept -= n;
+	heap_forget(&p->heap, n);
 }
 
 bool pending_first_moved(const struct pending *p)

@@ -58,8 +58,8 @@ void pending_put_back(struct pending *p, struct entry e);
 
 /*
  * Keeps the place of the entry that was taken out last, for when it comes
- * back.  False: without memory that would leave none.  pending_forget: n of
- * those do not come back.
+ * back.  False: that would leave none, and there is no memory.
+ * pending_forget: n of those do not come back.
  */
 bool pending_keep(struct pending *p);
 void pending_come_back(struct pending *p, struct entry e);

@@ -88,16 +88,17 @@ static int get_new_entry(struct slot *s, int64_t deadline)
 
 /*
  * A pending timer that is away.  If it is on its way back the timer thread must
- * know of the earlier time.
+ * know of the earlier time; else it is to begin already.
  */
 static void move_away(struct bucket *b, struct wakeup *w, struct slot *s,
 		      int64_t deadline)
 {
-	bool kick;
+	bool kick = false;
 
 	s->queued = deadline;
 	s->deadline = deadline;
-	kick = admit_announce(b, w, deadline);
+	if (s->returning)
+		kick = admit_announce(b, w, deadline);
 	lock_release(&b->lock);
 	if (kick)
 		wakeup_kick(w);

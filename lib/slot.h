@@ -85,7 +85,8 @@ struct slot {
 	atom32 ticket;  /* its entry's; written under the bucket's lock */
 	uint32_t index; /* set before the first use, constant from then on */
 	/* Protected by the bucket's lock. */
-	bool away; /* no queue has its entry; see away.h */
+	bool away;      /* no queue has its entry; see away.h */
+	bool returning; /* and it is on the list of those that come back */
 	int64_t deadline;
 	int64_t queued; /* its entry's deadline */
 	/*
