@@ -30,21 +30,29 @@ TT_EXPORT int timerthread_start_manual(struct timerthread *tt, int64_t now)
 	return r;
 }
 
-TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
+static int advance(struct timerthread *tt, int64_t end)
 {
-	int saved_errno = errno;
-	int ran, r = turn_begin(tt, DRIVER_MANUAL, ns >= 0);
-	int64_t end;
+	int ran;
 
-	if (r < 0)
-		return r;
-	end = clock_add(virtual_now(tt->virtual), ns);
 	if (!engine_run(&tt->engine, end))
 		return -ECHILD;
 	if (!wakeup_stopping(&tt->wakeup))
 		virtual_set(tt->virtual, end);
 	ran = tt->engine.ran;
-	turn_end(tt);
-	errno = saved_errno;
+	/* Whoever was refused has been told, and that is all there is to it. */
+	while (!turn_end(tt))
+		;
 	return ran;
+}
+
+TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
+{
+	int saved_errno = errno;
+	int r = turn_begin(tt, DRIVER_MANUAL, ns >= 0);
+
+	if (r == 0) {
+		r = advance(tt, clock_add(virtual_now(tt->virtual), ns));
+		errno = saved_errno;
+	}
+	return r;
 }

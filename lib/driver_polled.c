@@ -3,6 +3,10 @@
  * The driver that is an event loop of the user's.
  *
  * Each dispatch is a batch (see engine.h) up to the time at which it begins.
+ *
+ * The descriptor may become readable as soon as it is set, and have another
+ * thread call for a dispatch before this one is over.  As that is refused, it
+ * is set again: a loop that waits for edges would wait for ever.
  */
 #include "config.h"
 
@@ -35,19 +39,28 @@ TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 	return r;
 }
 
-TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
+static int dispatch(struct timerthread *tt)
 {
-	int saved_errno = errno;
-	int ran, r = turn_begin(tt, DRIVER_POLLED, true);
+	int ran;
 
-	if (r < 0)
-		return r;
 	wakeup_rise(&tt->wakeup);
 	if (!engine_run(&tt->engine, instance_now(tt)))
 		return -ECHILD;
-	wakeup_rest(&tt->wakeup, tt->engine.next);
 	ran = tt->engine.ran;
-	turn_end(tt);
-	errno = saved_errno;
+	do
+		wakeup_rest(&tt->wakeup, tt->engine.next);
+	while (!turn_end(tt));
 	return ran;
+}
+
+TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
+{
+	int saved_errno = errno;
+	int r = turn_begin(tt, DRIVER_POLLED, true);
+
+	if (r == 0) {
+		r = dispatch(tt);
+		errno = saved_errno;
+	}
+	return r;
 }

@@ -119,11 +119,6 @@ static enum step settle(struct engine *e)
 	return fire(e);
 }
 
-static bool may_collect(const struct engine *e)
-{
-	return !e->parts.batch || e->ran == 0;
-}
-
 /* One step towards having nothing due. */
 static enum step run_one(struct engine *e)
 {
@@ -133,7 +128,7 @@ static enum step run_one(struct engine *e)
 	if (wakeup_stopping(e->parts.wakeup))
 		return STEP_DONE;
 	settled = pending_next(&e->pending, &e->next);
-	if (wakeup_arrivals(e->parts.wakeup) < e->next && may_collect(e)) {
+	if (!e->parts.batch && wakeup_arrivals(e->parts.wakeup) < e->next) {
 		collect(e);
 		settled = pending_next(&e->pending, &e->next);
 	}
@@ -162,7 +157,7 @@ static bool tidy(struct engine *e, bool *collected)
 			return false;
 		e->tidied = e->now;
 		*collected = true;
-		e->over = !may_collect(e);
+		e->over = e->parts.batch;
 		collect(e);
 		return true;
 	}
@@ -180,6 +175,8 @@ bool engine_run(struct engine *e, int64_t limit)
 	e->ran = 0;
 	e->over = false;
 	e->settled = 0;
+	if (e->parts.batch && wakeup_arrivals(e->parts.wakeup) <= limit)
+		collect(e);
 	do {
 		do
 			step = run_one(e);

@@ -15,9 +15,9 @@
  *     by a block's sorting at a time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.
- *  6. A batch ends, whatever callbacks schedule: once one has run, nothing is
- *     fetched from the buckets, and what is armed again for a time up to the
- *     limit goes there.
+ *  6. A batch ends, whatever callbacks schedule: once it has fetched what was
+ *     due when it began, it runs nothing else, and what is armed again for a
+ *     time up to the limit goes back to the buckets.
  *
  * One thread at a time, the driver's.
  */

@@ -80,6 +80,7 @@ struct timerthread {
 	pthread_cond_t changed; /* anything below */
 	enum life life;
 	bool turning;     /* the driver is at work; its thread, until it ends */
+	bool refused;     /* another was not let in meanwhile; see turn.h */
 	bool reaped;      /* somebody sees to pthread_join, or need not */
 	unsigned running; /* callbacks on threads of an executor */
 	unsigned away;    /* runs that an executor has taken and not called */

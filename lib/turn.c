@@ -26,15 +26,28 @@ int turn_begin(struct timerthread *tt, enum driver driver, bool valid)
 		return r;
 	pthread_mutex_lock(&tt->mutex);
 	r = check(tt, driver);
-	if (r == 0)
+	if (r == 0) {
 		tt->turning = true;
+		tt->refused = false;
+	} else if (r == -EBUSY) {
+		tt->refused = true;
+	}
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
 }
 
-void turn_end(struct timerthread *tt)
+bool turn_end(struct timerthread *tt)
 {
+	bool ends;
+
 	pthread_mutex_lock(&tt->mutex);
-	tt->turning = false;
-	instance_leave(tt);
+	ends = !tt->refused;
+	tt->refused = false;
+	if (ends) {
+		tt->turning = false;
+		instance_leave(tt);
+	} else {
+		pthread_mutex_unlock(&tt->mutex);
+	}
+	return ends;
 }

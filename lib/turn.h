@@ -17,6 +17,12 @@
  * -ESHUTDOWN; -EBUSY: another turn goes on, or the caller is a callback.
  */
 int turn_begin(struct timerthread *tt, enum driver driver, bool valid);
-void turn_end(struct timerthread *tt);
+
+/*
+ * False: another one was refused since the turn began, or since this was called
+ * last.  Then it has not ended: that other may have been called for by the last
+ * thing that this turn has done, which is to be done again.
+ */
+bool turn_end(struct timerthread *tt);
 
 #endif
