@@ -13,12 +13,19 @@
 #define HOUR      INT64_C(3600000000000)
 #define LATE_MAX  20000
 
-static pthread_t threads[MAX_ACTORS];
+static pthread_t threads[MAX_WORKERS];
 static _Atomic(struct account *) reach[REACH_MAX];
 static struct plan plan;
 static _Atomic(struct account *) running;
 static _Atomic bool late, done;
 static _Atomic bool in_callback;
+static _Atomic unsigned runners;
+
+/* Whom a thread that runs callbacks is in which round. */
+static _Thread_local struct {
+	struct actor *actor;
+	unsigned round;
+} runner;
 
 static int64_t random_span(uint64_t *rng)
 {
@@ -46,12 +53,22 @@ static int64_t random_deadline(uint64_t *rng)
 	}
 }
 
+/* Where callbacks overlap they must not wait for each other in a circle. */
+static bool may_wait(const struct actor *me, const struct account *a)
+{
+	return round_now.runners == 1 || !me->inside || a <= me->inside;
+}
+
 int do_cancel(struct actor *me, struct account *a, enum deed deed)
 {
-	struct event *e = event_start(me, a, deed);
-	int r = deed == CANCEL_WAIT ? timerthread_cancel_wait(tt, a->id)
-				    : timerthread_cancel(tt, a->id);
+	struct event *e;
+	int r;
 
+	if (deed == CANCEL_WAIT && !may_wait(me, a))
+		deed = CANCEL;
+	e = event_start(me, a, deed);
+	r = deed == CANCEL_WAIT ? timerthread_cancel_wait(tt, a->id)
+				: timerthread_cancel(tt, a->id);
 	event_end(e, r);
 	if (event_tells_over(e))
 		e->value = a->runs;
@@ -257,11 +274,28 @@ static void act_inside(struct actor *me, struct account *a)
 	}
 }
 
+/* The actor that this thread is while it runs callbacks. */
+static struct actor *runner_now(void)
+{
+	unsigned i;
+
+	if (runner.actor && runner.round == round_now.number)
+		return runner.actor;
+	i = atomic_fetch_add_explicit(&runners, 1, memory_order_relaxed);
+	if (i >= round_now.runners) {
+		fprintf(stderr, "stress: another thread runs callbacks\n");
+		abort();
+	}
+	runner.actor = &actors[round_now.workers + i];
+	runner.round = round_now.number;
+	return runner.actor;
+}
+
 /* The callback of all timers. */
 static void run(void *arg)
 {
 	int64_t began = timerthread_now(tt);
-	struct actor *me = &actors[0];
+	struct actor *me = runner_now();
 	struct account *a = arg;
 	bool alone = !atomic_exchange_explicit(&in_callback, true,
 					       memory_order_relaxed);
@@ -280,7 +314,7 @@ static void run(void *arg)
 	atomic_store_explicit(&running, NULL, memory_order_relaxed);
 	me->inside = NULL;
 	atomic_store_explicit(&in_callback, false, memory_order_relaxed);
-	event_end(e, alone ? 0 : -1);
+	event_end(e, alone || round_now.runners > 1 ? 0 : -1);
 }
 
 static void wait_for_flag(_Atomic bool *flag)
@@ -345,16 +379,22 @@ static void *work(void *arg)
 	return NULL;
 }
 
-void actors_start(uint64_t *rng, const struct plan *p)
+void actors_prepare(uint64_t *rng, const struct plan *p)
 {
 	plan = *p;
 	atomic_store(&running, NULL);
+	atomic_store(&runners, 0);
 	for (unsigned i = 0; i < REACH_MAX; i++)
 		atomic_store(&reach[i], NULL);
 	atomic_store(&late, false);
 	atomic_store(&done, false);
-	for (unsigned i = 1; i <= plan.workers; i++) {
+	for (unsigned i = 0; i < round_now.actors; i++)
 		actors[i].rng = next_random(rng);
+}
+
+void actors_start(void)
+{
+	for (unsigned i = 0; i < round_now.workers; i++) {
 		if (pthread_create(&threads[i], NULL, work, &actors[i]) != 0)
 			abort();
 	}
@@ -368,7 +408,7 @@ void actors_come_late(void)
 void actors_join(void)
 {
 	atomic_store(&done, true);
-	for (unsigned i = 1; i < round_now.actors; i++) {
+	for (unsigned i = 0; i < round_now.workers; i++) {
 		pthread_join(threads[i], NULL);
 		if (actors[i].stopped < round_now.thread_over)
 			round_now.thread_over = actors[i].stopped;

@@ -9,12 +9,13 @@
 #include "record.h"
 
 struct plan {
-	unsigned workers;
 	unsigned reach; /* so many timers are in reach of all of them */
 	bool chase;     /* they go for the timer that is running */
 };
 
-void actors_start(uint64_t *rng, const struct plan *plan);
+/* Before the instance starts. */
+void actors_prepare(uint64_t *rng, const struct plan *plan);
+void actors_start(void);
 
 /*
  * After the stop: the workers go on with cancels until they are joined.

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MAX_TIMERS = MAX_ACCOUNTS * (MAX_WORKERS + 1) };
+enum { MAX_TIMERS = MAX_ACCOUNTS * (MAX_WORKERS + MAX_RUNNERS) };
 
 /* From this time on there are so many more. */
 struct change {

@@ -159,8 +159,10 @@ void complain(const struct history *h, const struct event *e, const char *why)
 {
 	const struct account *a = h->account;
 
-	fprintf(stderr, "stress: %s (TT_SEED=%" PRIu64 ", round %u)\n", why,
-		round_now.seed, round_now.number);
+	fprintf(stderr,
+		"stress: %s (TT_SEED=%" PRIu64 ", round %u, %s, %u runners)\n",
+		why, round_now.seed, round_now.number, round_now.driver,
+		round_now.runners);
 	fprintf(stderr,
 		"timer %" PRIx64 ", period %" PRId64 ", runs %u, scheduled "
 		"in %" PRId64 " ns for %" PRId64 " to %" PRId64 ": %d\n",

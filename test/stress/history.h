@@ -25,10 +25,10 @@ struct history {
 /* False: more events than there is room for. */
 bool history_read(struct history *h, const struct account *a);
 
-/* When the timer thread left the run's callback before this one. */
+/* When the thread of the run left the callback before this one. */
 int64_t run_not_before(const struct event *run);
 
-/* By when the timer thread was done with the run. */
+/* By when that thread was done with the run. */
 int64_t run_over_by(const struct event *run);
 
 /* Had somebody learned by then that the timer is over? */

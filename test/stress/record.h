@@ -24,8 +24,9 @@ enum {
 	MAX_EVENTS = 128,
 	MAX_ACCOUNTS = 10000, /* an actor and round */
 	MAX_WORKERS = 6,
-	/* The timer thread is the first one, the main thread the last. */
-	MAX_ACTORS = MAX_WORKERS + 2,
+	MAX_RUNNERS = 3, /* threads that run callbacks */
+	/* First the workers, then the runners; the main thread is the last. */
+	MAX_ACTORS = MAX_WORKERS + MAX_RUNNERS + 1,
 	MAIN_ACTOR = MAX_ACTORS - 1,
 };
 
@@ -47,7 +48,7 @@ struct event {
 	 * began.  Another, by which the timer is over: the runs seen by then.
 	 */
 	int64_t value;
-	/* RUN: the ones before and behind it on the timer thread. */
+	/* RUN: the ones before and behind it on the same thread. */
 	struct event *before;
 	struct event *behind;
 	/* RUN: -1: another one was running.  DRAIN: -1: of something else. */
@@ -91,8 +92,11 @@ struct actor {
 struct round {
 	uint64_t seed;
 	unsigned number;
-	unsigned actors; /* that schedule */
-	size_t cap;      /* 0: none */
+	const char *driver;
+	unsigned workers;
+	unsigned runners; /* several: callbacks overlap */
+	unsigned actors;  /* that schedule: both of these */
+	size_t cap;       /* 0: none */
 	/* Stamps. */
 	int64_t shut_start; /* the first stop */
 	int64_t shut_end;

@@ -6,6 +6,7 @@
 #ifndef TT_FIXTURE_H
 #define TT_FIXTURE_H
 
+#include "drivers.h"
 #include "harness.h"
 
 #include <semaphore.h>
@@ -24,7 +25,21 @@ static inline void setup(void)
 static inline void start(void)
 {
 	setup();
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+}
+
+/* On a virtual clock that shows 0, and that the test moves on itself. */
+static inline void start_manual(void)
+{
+	setup();
+	ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+}
+
+static inline void end(void)
+{
+	driver_destroy(tt);
+	sem_destroy(&go);
+	sem_destroy(&ran);
 }
 
 static inline void wait_for(sem_t *s)
@@ -44,7 +59,7 @@ static inline void never(void *arg)
 	abort();
 }
 
-/* Keeps the timer thread in this callback until "go". */
+/* Keeps whatever thread runs this callback in it until "go". */
 static inline void hold(void *arg)
 {
 	sem_post(arg);

@@ -15,16 +15,21 @@
 /* Sanitizers and valgrind are slow; a hang is still found. */
 #define TEST_TIMEOUT_S 120
 
-static inline int run_tests(const char *name, const TTest *const *tests,
-			    size_t n)
+static inline void add_tests(TCase *tcase, const TTest *const *tests, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		tcase_add_test(tcase, tests[i]);
+}
+
+#define ADD_TESTS(tcase, tests)                                                \
+	add_tests(tcase, tests, sizeof(tests) / sizeof((tests)[0]))
+
+static inline int run_case(const char *name, TCase *tcase)
 {
 	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
 	SRunner *runner;
 	int failed;
 
-	for (size_t i = 0; i < n; i++)
-		tcase_add_test(tcase, tests[i]);
 	tcase_set_timeout(tcase, TEST_TIMEOUT_S);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
@@ -36,6 +41,15 @@ static inline int run_tests(const char *name, const TTest *const *tests,
 
 /* What the test harness of automake takes for skipped. */
 #define EXIT_SKIPPED 77
+
+static inline int run_tests(const char *name, const TTest *const *tests,
+			    size_t n)
+{
+	TCase *tcase = tcase_create(name);
+
+	add_tests(tcase, tests, n);
+	return run_case(name, tcase);
+}
 
 #define RUN_TESTS(name, tests)                                                 \
 	run_tests(name, tests, sizeof(tests) / sizeof((tests)[0]))

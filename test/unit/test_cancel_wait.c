@@ -91,7 +91,7 @@ START_TEST(where_nothing_runs)
 	ck_assert_int_eq(timerthread_cancel_wait(NULL, 1), -EINVAL);
 	setup();
 	ck_assert_int_eq(cancel_wait(1), -ENOENT);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 	ck_assert_int_eq(cancel_wait(0), -ENOENT);
 	ck_assert_int_eq(cancel_wait(UINT64_MAX), -ENOENT);
 	id = schedule(TIMERTHREAD_NEVER, never, NULL);
@@ -364,7 +364,7 @@ START_TEST(from_another_instance)
 
 	start();
 	ck_assert_int_eq(timerthread_create(&second), 0);
-	ck_assert_int_eq(timerthread_start(second, NULL), 0);
+	ck_assert_int_eq(driver_start(second), 0);
 	w.id = hold_writer();
 	ck_assert_int_eq(
 		timerthread_schedule(second, 0, wait_in_callback, &w, NULL), 0);
@@ -375,7 +375,7 @@ START_TEST(from_another_instance)
 	wait_for(&ran);
 	ck_assert_int_eq(w.result, 1);
 	ck_assert_int_eq(w.seen, 1);
-	timerthread_destroy(second);
+	driver_destroy(second);
 	end();
 }
 END_TEST
@@ -387,7 +387,7 @@ static void *stop_in_thread(void *arg)
 
 static void *destroy_in_thread(void *arg)
 {
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 	return arg;
 }
 
@@ -454,7 +454,7 @@ END_TEST
 static void destroy_and_write(void *arg)
 {
 	hold(arg);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 	written++;
 }
 
@@ -486,7 +486,7 @@ static void destroy_once_cancelled(void *arg)
 	(void)arg;
 	while (timerthread_get_deadline(tt, *self, &deadline) == 0)
 		;
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 	written++;
 }
 
@@ -508,7 +508,7 @@ START_TEST(destroyed_as_soon_as_it_is_cancelled)
 		pthread_join(w.thread, NULL);
 		if (w.result == 0) {
 			/* It had not begun, and so does not destroy. */
-			timerthread_destroy(tt);
+			driver_destroy(tt);
 			continue;
 		}
 		ck_assert_int_eq(w.result, 1);

@@ -18,7 +18,7 @@ START_TEST(arguments_and_life)
 	setup();
 	ck_assert_int_eq(timerthread_schedule_every(tt, 0, 1, never, NULL, &id),
 			 -EINVAL);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 	ck_assert_int_eq(
 		timerthread_schedule_every(NULL, 0, 1, never, NULL, &id),
 		-EINVAL);
@@ -96,19 +96,39 @@ static void check_noted(int64_t first, int64_t period)
 
 START_TEST(in_step)
 {
+	const int64_t first = 5 * MS, period = 300 * 1000 + 7;
+
+	start_manual();
+	noted.last = 100;
+	start_noted(first, period);
+	ck_assert_int_eq(timerthread_advance(tt, first - 1), 0);
+	ck_assert_int_eq(timerthread_advance(tt, 1 + 98 * period), 99);
+	ck_assert_int_eq(timerthread_advance(tt, period - 1), 0);
+	ck_assert_int_eq(timerthread_advance(tt, HOUR), 1);
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(noted.now[i], first + i * period);
+		ck_assert_int_eq(noted.next[i], first + (i + 1) * period);
+	}
+	ck_assert_int_eq(noted.runs, 100);
+	end();
+}
+END_TEST
+
+START_TEST(in_step_with_time)
+{
 	const int64_t period = 300 * 1000 + 7;
 	int64_t first;
 
 	start();
-	noted.last = 100;
-	first = timerthread_now(tt) + 5 * MS;
+	noted.last = 20;
+	first = timerthread_now(tt) + MS;
 	hold_thread();
 	start_noted(first, period);
 	ck_assert_int_eq(deadline_of(noted.id), first);
 	sem_post(&go);
 	wait_for(&ran);
 	settle();
-	ck_assert_int_eq(noted.runs, 100);
+	ck_assert_int_eq(noted.runs, 20);
 	check_noted(first, period);
 	end();
 }
@@ -141,6 +161,36 @@ START_TEST(missed_ones_are_skipped)
 	ck_assert_int_eq(noted.runs, 3);
 	check_noted(first, period);
 	end();
+}
+END_TEST
+
+/* While a callback is held in a pool, its instance's clock goes on. */
+START_TEST(missed_ones_are_skipped_exactly)
+{
+	const int64_t period = 3 * MS;
+	struct pool *pool = pool_open(1);
+
+	setup();
+	ck_assert_int_eq(timerthread_set_executor(tt, pool_submit, pool), 0);
+	ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+	noted.last = 3;
+	noted.hold = true;
+	start_noted(0, period);
+	for (int i = 0; i < 3; i++) {
+		/* Until the run before is over. */
+		while (timerthread_advance(tt, 0) == 0)
+			sched_yield();
+		wait_for(&ran);
+		ck_assert_int_eq(timerthread_advance(tt, 5 * period), 0);
+		ck_assert_int_eq(noted.now[i], i * 5 * period);
+		ck_assert_int_eq(noted.next[i], (i * 5 + 1) * period);
+		sem_post(&go);
+	}
+	wait_for(&ran);
+	ck_assert_int_eq(noted.runs, 3);
+	ck_assert_int_eq(noted.cancelled, 1);
+	end();
+	pool_close(pool);
 }
 END_TEST
 
@@ -514,23 +564,31 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		arguments_and_life,
-		in_step,
-		missed_ones_are_skipped,
-		missed_before_the_first,
-		cancelled_from_its_callback,
-		cancelled_between_runs,
-		cancelled_during_a_run,
-		cancelled_at_any_moment,
-		moved_between_runs,
-		moved_during_a_run,
-		moved_by_itself,
-		extreme_times,
-		many_runs_use_one_slot,
+	const TTest *const any[] = {
+		arguments_and_life,      in_step_with_time,
+		missed_before_the_first, cancelled_from_its_callback,
+		cancelled_between_runs,  cancelled_during_a_run,
+		cancelled_at_any_moment, moved_between_runs,
+		moved_during_a_run,      moved_by_itself,
+		extreme_times,           many_runs_use_one_slot,
 		others_run_beside_it,
+	};
+	/* A virtual clock stands still while a callback runs. */
+	const TTest *const real_time[] = {
+		missed_ones_are_skipped,
+	};
+	/* The driver makes no difference. */
+	const TTest *const once[] = {
+		in_step,
+		missed_ones_are_skipped_exactly,
 		next_in_step,
 	};
+	TCase *tcase = tcase_create("every");
 
-	return RUN_TESTS("every", tests);
+	ADD_TESTS(tcase, any);
+	if (driver_tested() != ON_MANUAL)
+		ADD_TESTS(tcase, real_time);
+	if (driver_tested() == ON_THREAD)
+		ADD_TESTS(tcase, once);
+	return run_case("every", tcase);
 }

@@ -4,9 +4,6 @@
  */
 #include "config.h"
 
-#include "atomic.h"
-#include "instance.h"
-
 #include "child.h"
 #include "fixture.h"
 
@@ -53,7 +50,7 @@ START_TEST(options)
 	ck_assert_int_eq(timerthread_set_buckets(tt, 0), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1025), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1024), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL), 0);
@@ -61,7 +58,7 @@ START_TEST(options)
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -114,7 +111,7 @@ START_TEST(any_number_of_buckets)
 
 		setup();
 		ck_assert_int_eq(timerthread_set_buckets(tt, n[i]), 0);
-		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		ck_assert_int_eq(driver_start(tt), 0);
 		ck_assert_int_eq(timerthread_schedule(tt, TIMERTHREAD_NEVER,
 						      never, NULL, &id),
 				 0);
@@ -122,7 +119,7 @@ START_TEST(any_number_of_buckets)
 				 0);
 		wait_for(&ran);
 		ck_assert_int_eq(timerthread_cancel(tt, id), 0);
-		timerthread_destroy(tt);
+		driver_destroy(tt);
 	}
 }
 END_TEST
@@ -130,16 +127,16 @@ END_TEST
 START_TEST(starts_once)
 {
 	start();
-	ck_assert_int_eq(timerthread_start(tt, NULL), -EBUSY);
+	ck_assert_int_eq(driver_start(tt), -EBUSY);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), -ESHUTDOWN);
+	ck_assert_int_eq(driver_start(tt), -ESHUTDOWN);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 
 	setup();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), -ESHUTDOWN);
-	timerthread_destroy(tt);
+	ck_assert_int_eq(driver_start(tt), -ESHUTDOWN);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -390,11 +387,11 @@ START_TEST(schedule_while_starting)
 		ck_assert_int_eq(
 			pthread_create(&t, NULL, schedule_at_start, &tt), 0);
 		wait_for(&go);
-		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		ck_assert_int_eq(driver_start(tt), 0);
 		pthread_join(t, &r);
 		ck_assert_ptr_eq(r, &tt);
 		wait_for(&ran);
-		timerthread_destroy(tt);
+		driver_destroy(tt);
 	}
 }
 END_TEST
@@ -427,14 +424,14 @@ START_TEST(stop_is_no_cancellation_point)
 	sem_post(&go);
 	pthread_join(t, NULL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
 START_TEST(destroy_without_start)
 {
 	setup();
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -446,7 +443,7 @@ START_TEST(destroy_with_timers)
 					 tt, INT64_C(3600000000000) + i, never,
 					 NULL, NULL),
 				 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -460,7 +457,7 @@ START_TEST(stop_from_a_callback)
 	sem_post(&go);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -468,7 +465,7 @@ static void destroy_self(void *arg)
 {
 	/* The call that scheduled this must have returned. */
 	wait_for(&go);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 	sem_post(arg);
 }
 
@@ -504,7 +501,7 @@ START_TEST(stop_waits_for_the_callback_alone)
 	sem_post(&go);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, behind), 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -521,7 +518,7 @@ START_TEST(stop_from_many_threads)
 		pthread_join(t[i], &r);
 		ck_assert_ptr_eq(r, &tt);
 	}
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -585,7 +582,7 @@ START_TEST(all_stops_wait)
 		pthread_join(t[i], &r);
 		ck_assert_ptr_eq(r, tt);
 	}
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -601,7 +598,7 @@ static void *release(void *arg)
 static void hold_and_destroy(void *arg)
 {
 	hold(arg);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 
 static timerthread_id awaited;
@@ -645,7 +642,7 @@ START_TEST(destroy_waits_for_stops)
 		wait_for_joiners(THREADS);
 		ck_assert_int_eq(pthread_create(&releaser, NULL, release, NULL),
 				 0);
-		timerthread_destroy(tt);
+		driver_destroy(tt);
 		ck_assert_uint_eq(atom32_load_acquire(&callback_is_over), 1);
 		for (int i = 0; i < THREADS; i++) {
 			pthread_join(t[i], &r);
@@ -777,7 +774,7 @@ START_TEST(destroy_waits_for_a_preempted_cancel_wait)
 	ck_assert_int_eq(pthread_create(&t, NULL, preempted_awaiter, tt), 0);
 	wait_for_cancel();
 	sem_post(&go);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 	sem_post(&destroyed);
 	wait_for(&settled);
 	ck_assert(!destroyed_too_soon);
@@ -809,8 +806,9 @@ START_TEST(a_callback_blocks_no_other_call)
 	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, &running), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
-	ck_assert_int_eq(timerthread_start(tt, NULL), -EBUSY);
-	ck_assert_int_eq(timerthread_get_pthread(tt, &self), 0);
+	ck_assert_int_eq(driver_start(tt), -EBUSY);
+	ck_assert_int_eq(timerthread_get_pthread(tt, &self),
+			 tt->driver == DRIVER_THREAD ? 0 : -EINVAL);
 	for (int i = 0; i < 20000; i++)
 		ck_assert_int_eq(timerthread_schedule(tt, i, never, NULL, &id),
 				 0);
@@ -822,11 +820,11 @@ START_TEST(a_callback_blocks_no_other_call)
 	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
 	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), -EBUSY);
 	ck_assert_int_eq(timerthread_create(&other), 0);
-	ck_assert_int_eq(timerthread_start(other, NULL), 0);
+	ck_assert_int_eq(driver_start(other), 0);
 	ck_assert_int_eq(timerthread_schedule(other, 0, post, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_stop(other), 0);
-	timerthread_destroy(other);
+	driver_destroy(other);
 
 	/* Also while others are in stop. */
 	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id), 0);
@@ -834,7 +832,7 @@ START_TEST(a_callback_blocks_no_other_call)
 		ck_assert_int_eq(pthread_create(&t[i], NULL, stopper, tt), 0);
 	wait_for_joiners(THREADS);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
-	ck_assert_int_eq(timerthread_start(tt, NULL), -ESHUTDOWN);
+	ck_assert_int_eq(driver_start(tt), -ESHUTDOWN);
 	ck_assert_int_eq(timerthread_get_pthread(tt, &self), -ESHUTDOWN);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
 			 -ESHUTDOWN);
@@ -852,7 +850,7 @@ START_TEST(a_callback_blocks_no_other_call)
 	}
 	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), 19999);
 	ck_assert_int_eq(drained, 19999);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -894,7 +892,7 @@ START_TEST(stop_under_load)
 			pthread_join(t[i], &r);
 			ck_assert_ptr_eq(r, &shut_out);
 		}
-		timerthread_destroy(tt);
+		driver_destroy(tt);
 	}
 }
 END_TEST
@@ -909,33 +907,26 @@ START_TEST(start_after_fork)
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
-		if (timerthread_start(tt, NULL) != 0 ||
+		if (driver_start(tt) != 0 ||
 		    timerthread_schedule(tt, 0, post, &ran, NULL) != 0)
 			_exit(1);
 		wait_for(&ran);
-		timerthread_destroy(tt);
+		driver_destroy(tt);
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
+	const TTest *const any[] = {
 		null_instance,
 		options,
-		no_futex,
 		any_number_of_buckets,
 		starts_once,
-		the_thread,
-		thread_attributes,
-		attributes_with_a_signal_mask,
-		attributes_with_an_affinity,
-		attributes_with_a_policy,
-		attributes_without_privileges,
 		schedule_while_starting,
 		stop_is_no_cancellation_point,
 		destroy_without_start,
@@ -953,6 +944,19 @@ int main(void)
 		stop_under_load,
 		start_after_fork,
 	};
+	const TTest *const of_the_thread[] = {
+		no_futex,
+		the_thread,
+		thread_attributes,
+		attributes_with_a_signal_mask,
+		attributes_with_an_affinity,
+		attributes_with_a_policy,
+		attributes_without_privileges,
+	};
+	TCase *tcase = tcase_create("life");
 
-	return RUN_TESTS("life", tests);
+	ADD_TESTS(tcase, any);
+	if (driver_tested() == ON_THREAD)
+		ADD_TESTS(tcase, of_the_thread);
+	return run_case("life", tcase);
 }

@@ -15,7 +15,7 @@ static void start_with(size_t cap)
 {
 	setup();
 	ck_assert_int_eq(timerthread_set_max_timers(tt, cap), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 }
 
 static int try_to(timerthread_id *ret_id)
@@ -58,7 +58,7 @@ START_TEST(option)
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, SIZE_MAX), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 3), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 9), -EBUSY);
 	check_left(3);
 	ck_assert_int_eq(timerthread_stop(tt), 0);

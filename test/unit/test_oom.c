@@ -3,6 +3,9 @@
  * Every allocation fails in turn: each call then either works or says so, and
  * no timer is lost.
  */
+#include "config.h"
+
+#include "drivers.h"
 #include "fail_alloc.h"
 #include "harness.h"
 
@@ -76,7 +79,7 @@ static uint32_t live_once(uint32_t from, uint32_t n, unsigned *ret_errors)
 	fail_arm(from, n);
 	r = timerthread_create(&tt);
 	if (r == 0) {
-		r = timerthread_start(tt, NULL);
+		r = driver_start(tt);
 		if (r == 0)
 			*ret_errors = use(tt);
 		else
@@ -88,10 +91,10 @@ static uint32_t live_once(uint32_t from, uint32_t n, unsigned *ret_errors)
 	*ret_errors += r != 0;
 	seen = fail_disarm();
 	if (r != 0 && tt) {
-		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		ck_assert_int_eq(driver_start(tt), 0);
 		ck_assert_uint_eq(use(tt), 0);
 	}
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 	return seen;
 }
 

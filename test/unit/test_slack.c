@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include "clock.h"
-#include "instance.h"
 
 #include "fixture.h"
 
@@ -218,7 +217,7 @@ static void begin(int64_t ns)
 {
 	setup();
 	ck_assert_int_eq(timerthread_set_slack(tt, ns), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 }
 
 START_TEST(errors)
@@ -230,12 +229,12 @@ START_TEST(errors)
 	ck_assert_int_eq(timerthread_set_slack(tt, INT64_MAX), 0);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), 0);
 	ck_assert_int_eq(timerthread_set_slack(tt, 0), 0);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_slack(tt, -1), -EINVAL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -246,16 +245,16 @@ START_TEST(default_is_none)
 
 	setup();
 	ck_assert_int_eq(timerthread_set_slack(tt, -5), -EINVAL);
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
 	far = timerthread_now(tt) + HOUR;
 	ck_assert_int_eq(timerthread_schedule(tt, far, never, NULL, NULL), 0);
 	while (asleep_until(&tt->wakeup) != far)
 		sched_yield();
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
-START_TEST(the_thread_sleeps_on_for_the_slack)
+START_TEST(it_sleeps_on_for_the_slack)
 {
 	int64_t far;
 
@@ -264,7 +263,7 @@ START_TEST(the_thread_sleeps_on_for_the_slack)
 	ck_assert_int_eq(timerthread_schedule(tt, far, never, NULL, NULL), 0);
 	while (asleep_until(&tt->wakeup) != far + 50 * MS)
 		sched_yield();
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -313,7 +312,7 @@ START_TEST(never_early)
 	ck_assert_int_eq(early, 0);
 	ck_assert_int_eq(late, 0);
 	ck_assert_int_eq(runs, N);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -340,7 +339,7 @@ START_TEST(periodic_never_early)
 	timerthread_cancel_wait(tt, id);
 	ck_assert_int_eq(early, 0);
 	ck_assert_int_eq(late, 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -399,7 +398,7 @@ static bool run_together(void)
 		/* Nobody woke it; stop did. */
 		ck_assert_uint_eq(atom32_load(&tt->wakeup.seq), seq + 1);
 	}
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 	return in_time;
 }
 
@@ -433,7 +432,7 @@ START_TEST(earlier_ones_wake_it)
 	ck_assert_int_eq(timerthread_schedule_after(tt, 0, post, &ran, NULL),
 			 0);
 	wait_for(&ran);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
@@ -445,13 +444,13 @@ START_TEST(stop_is_not_held_up)
 	while (asleep_until(&tt->wakeup) != INT64_MAX)
 		sched_yield();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	timerthread_destroy(tt);
+	driver_destroy(tt);
 }
 END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
+	const TTest *const wakeup_by_hand[] = {
 		sleeps_on_for_the_slack,
 		kicks_where_the_slack_does_not_do,
 		no_sleep_past_an_arrival,
@@ -459,15 +458,31 @@ int main(void)
 		late_deadlines_saturate,
 		early_deadlines_do_not_wrap,
 		a_burst_kicks_whatever_the_slack,
+	};
+	const TTest *const any[] = {
 		errors,
-		default_is_none,
-		the_thread_sleeps_on_for_the_slack,
 		never_early,
 		periodic_never_early,
-		one_wake_up_runs_all_within_the_slack,
+	};
+	/* A descriptor makes use of all the slack, also of what is due now. */
+	const TTest *const prompt[] = {
 		earlier_ones_wake_it,
+	};
+	/* A virtual clock knows no slack. */
+	const TTest *const asleep[] = {
+		default_is_none,
+		it_sleeps_on_for_the_slack,
+		one_wake_up_runs_all_within_the_slack,
 		stop_is_not_held_up,
 	};
+	TCase *tcase = tcase_create("slack");
 
-	return RUN_TESTS("slack", tests);
+	ADD_TESTS(tcase, any);
+	if (driver_tested() != ON_POLLED)
+		ADD_TESTS(tcase, prompt);
+	if (driver_tested() != ON_MANUAL)
+		ADD_TESTS(tcase, asleep);
+	if (driver_tested() == ON_THREAD)
+		ADD_TESTS(tcase, wakeup_by_hand);
+	return run_case("slack", tcase);
 }

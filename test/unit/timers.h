@@ -5,9 +5,6 @@
 #ifndef TT_TIMERS_H
 #define TT_TIMERS_H
 
-/* First: what is called "tt" in it would hide the fixture's. */
-#include "instance.h"
-
 #include "fixture.h"
 
 #include <errno.h>
@@ -15,13 +12,6 @@
 
 #define MS   INT64_C(1000000)
 #define HOUR INT64_C(3600000000000)
-
-static inline void end(void)
-{
-	timerthread_destroy(tt);
-	sem_destroy(&go);
-	sem_destroy(&ran);
-}
 
 static inline timerthread_id schedule(int64_t deadline, timerthread_fn *fn,
 				      void *arg)
@@ -75,7 +65,7 @@ static inline void settle(void)
 	sem_destroy(&settled);
 }
 
-/* Holds the timer thread inside a callback. */
+/* Holds the thread that runs callbacks inside of one. */
 static inline timerthread_id hold_thread(void)
 {
 	timerthread_id id = schedule(0, hold, &ran);
@@ -84,10 +74,17 @@ static inline timerthread_id hold_thread(void)
 	return id;
 }
 
-/* Waits until the timer thread sleeps, or is just about to. */
+/* The same, so that what is due meanwhile runs in the order of deadlines. */
+static inline timerthread_id hold_driver(void)
+{
+	driver_keep_order(tt);
+	return hold_thread();
+}
+
+/* Waits until the timer thread sleeps, or is just about to; if it ever does. */
 static inline void wait_for_sleep(void)
 {
-	bool asleep = false;
+	bool asleep = tt->driver == DRIVER_MANUAL;
 
 	while (!asleep) {
 		sched_yield();

@@ -1,0 +1,33 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+# Runs what tests the interface on the driver that the script that sources this
+# is named after.
+builddir=${builddir:?run this by make check}
+TT_DRIVER=$(basename "$0" .sh)
+export TT_DRIVER
+
+failed=0
+# run PROGRAM
+run() {
+	echo "== $1, $TT_DRIVER"
+	status=0
+	"$builddir/test/$1" </dev/null || status=$?
+	case $status in
+	0 | 77) ;;
+	*)
+		echo "FAIL: its exit status was $status"
+		failed=1
+		;;
+	esac
+}
+
+run unit/test_api
+run unit/test_cancel_wait
+run unit/test_drain
+run unit/test_every
+run unit/test_life
+run unit/test_limit
+run unit/test_oom
+run unit/test_reschedule
+run unit/test_slack
+exit "$failed"
