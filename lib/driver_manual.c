@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "clock.h"
+#include "crank.h"
 #include "start.h"
 #include "turn.h"
 
@@ -34,7 +35,7 @@ static int advance(struct timerthread *tt, int64_t end)
 {
 	int ran;
 
-	if (!engine_run(&tt->engine, end))
+	if (!crank(&tt->engine, end))
 		return -ECHILD;
 	if (!wakeup_stopping(&tt->wakeup))
 		virtual_set(tt->virtual, end);

@@ -2,7 +2,7 @@
 /*
  * The driver that is an event loop of the user's.
  *
- * Each dispatch is a batch (see engine.h) up to the time at which it begins.
+ * Each dispatch is a batch (see crank.h) up to the time at which it begins.
  *
  * The descriptor may become readable as soon as it is set, and have another
  * thread call for a dispatch before this one is over.  As that is refused, it
@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "base.h"
+#include "crank.h"
 #include "start.h"
 #include "turn.h"
 
@@ -44,7 +45,7 @@ static int dispatch(struct timerthread *tt)
 	int ran;
 
 	wakeup_rise(&tt->wakeup);
-	if (!engine_run(&tt->engine, instance_now(tt)))
+	if (!crank(&tt->engine, instance_now(tt)))
 		return -ECHILD;
 	ran = tt->engine.ran;
 	do

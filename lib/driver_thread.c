@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "base.h"
+#include "crank.h"
 #include "inside.h"
 #include "start.h"
 
@@ -40,7 +41,7 @@ static bool work(struct timerthread *tt)
 	if (!call(tt, tt->options.on_start))
 		return false;
 	while (!wakeup_stopping(&tt->wakeup)) {
-		if (!engine_run(&tt->engine, INT64_MAX))
+		if (!crank(&tt->engine, INT64_MAX))
 			return false;
 		wakeup_sleep(&tt->wakeup, tt->engine.next);
 	}

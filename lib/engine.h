@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine: fetches timers from the buckets and runs those that are due.
- * Whoever turns it, a thread of its own say, is its driver.  A driver may set
- * a limit, a time beyond which nothing is due yet: that of a virtual clock's
- * next stop, or of the beginning of a dispatch.
+ * The engine: all that a driver has between its turns.  What it does with it
+ * is in crank.h.
  *
- * Guarantees:
- *  1. A timer never runs before its deadline, and of those that are due and
- *     were scheduled before the last one ran, the earliest runs next.
- *  2. The buckets are visited when one may hold a timer earlier than all that
- *     the engine has; and, to give back what was cancelled there, at most
- *     once in TIDY_NS while it is awake for another reason.
- *  3. A burst holds up what is due by the time it takes to fetch it, and then
- *     by a block's sorting at a time.
- *  4. Callbacks run with no lock held.
- *  5. After wakeup_stop at most one more callback begins.
- *  6. A batch ends, whatever callbacks schedule: once it has fetched what was
- *     due when it began, it runs nothing else, and what is armed again for a
- *     time up to the limit goes back to the buckets.
- *
- * One thread at a time, the driver's.
+ * One thread at a time, the driver's; but `gone` is any thread's.
  */
 #ifndef TT_ENGINE_H
 #define TT_ENGINE_H
@@ -46,7 +30,7 @@ struct engine_parts {
 	 * Else NULL.
 	 */
 	bool (*hand_over)(struct timerthread *instance, struct slot *s);
-	bool batch; /* see guarantee 6 */
+	bool batch; /* see guarantee 6 of crank.h */
 };
 
 struct engine {
@@ -57,9 +41,9 @@ struct engine {
 	int64_t tidied;
 	int64_t next;   /* what pending_next said last */
 	unsigned fired; /* callbacks so far */
-	int ran;        /* since engine_run began; INT_MAX: that many or more */
+	int ran;        /* in this turn; INT_MAX: that many or more */
 	bool over;      /* nothing more runs in this batch */
-	unsigned settled;   /* since engine_run began */
+	unsigned settled;   /* in this turn */
 	uint32_t forgotten; /* of `gone`, those that are accounted for */
 	/*
 	 * 1: the structures are being changed.  Written by the driver, read in
@@ -90,12 +74,5 @@ static inline int64_t engine_clock(const struct engine *e)
 /* False: no memory. */
 bool engine_init(struct engine *e, const struct engine_parts *parts);
 void engine_destroy(struct engine *e);
-
-/*
- * Runs all that is due by the limit; then e->next is the deadline to sleep
- * until, and e->ran says how many ran.  False: a callback has returned in a
- * child of fork(2), where all of this may be gone.
- */
-bool engine_run(struct engine *e, int64_t limit);
 
 #endif

@@ -39,9 +39,9 @@
 #define clock_add                tt_clock_add
 #define clock_now                tt_clock_now
 #define clock_timespec           tt_clock_timespec
+#define crank                    tt_crank
 #define engine_destroy           tt_engine_destroy
 #define engine_init              tt_engine_init
-#define engine_run               tt_engine_run
 #define executor_hand_over       tt_executor_hand_over
 #define expiry_begin             tt_expiry_begin
 #define expiry_end               tt_expiry_end

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A model of the way to sleep and of the wake-up: lib/wakeup.c with the parts
- * of bucket.c and engine.c that call it.
+ * of bucket.c and crank.c that call it.
  *
  * PRODUCERS threads, each with a bucket of its own, schedule TIMERS timers
  * with any deadline, and may call for a collection after each; the timer

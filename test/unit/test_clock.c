@@ -13,7 +13,7 @@
 
 #include "atomic.h"
 #include "clock.h"
-#include "engine.h"
+#include "crank.h"
 #include "expiry.h"
 #include "instance.h"
 #include "sleeper.h"
@@ -566,7 +566,7 @@ static void engine_begin(clockid_t clock)
 /* Returns the deadline to sleep until. */
 static int64_t run_engine(void)
 {
-	ck_assert(engine_run(&engine, INT64_MAX));
+	ck_assert(crank(&engine, INT64_MAX));
 	return engine.next;
 }
 

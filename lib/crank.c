@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "away.h"
+#include "crank.h"
+#include "fire.h"
+
+/*
+ * Short enough that what was cancelled does not pile up between pauses; long
+ * enough that visiting idle buckets costs nothing.
+ */
+#define TIDY_NS 10000000
+
+/* Callbacks between two blocks that are sorted although something is due. */
+#define FIRED_PER_TIDY 64
+
+/*
+ * So many timers that were moved to a later time are put back before a sleep
+ * that they would have ended for nothing.
+ */
+#define SETTLED_MAX 64
+
+static void take_back(struct engine *e, struct bucket *b, struct slot *back)
+{
+	struct slot *s;
+
+	while ((s = back) != NULL) {
+		back = s->next;
+		pending_come_back(&e->pending, away_take(b, s));
+	}
+}
+
+static void fetch(struct engine *e, struct bucket *b)
+{
+	struct slot *back;
+
+	pending_add(&e->pending, bucket_collect(b, &e->pending.spares, &back));
+	take_back(e, b, back);
+}
+
+/* What was handed over and is over needs no place in the heap any more. */
+static void forget(struct engine *e)
+{
+	uint32_t gone = atom32_load(&e->gone);
+
+	pending_forget(&e->pending, gone - e->forgotten);
+	e->forgotten = gone;
+}
+
+/* Fetches what the buckets hold. */
+static void collect(struct engine *e)
+{
+	struct bucket_set listed;
+	uint32_t i;
+
+	wakeup_collect(e->parts.wakeup, &listed);
+	while (bucket_set_take(&listed, &i))
+		fetch(e, &e->parts.intake->bucket[i]);
+	forget(e);
+}
+
+/* A virtual clock moves on to the next deadline by itself. */
+static void tell_time(struct engine *e, int64_t deadline)
+{
+	int64_t now = engine_clock(e);
+
+	if (e->parts.virtual && now < deadline && deadline <= e->limit) {
+		virtual_set(e->parts.virtual, deadline);
+		now = deadline;
+	}
+	e->now = now < e->limit ? now : e->limit;
+}
+
+/*
+ * The wall clock may have been set back since it was read.  The latest time of
+ * all never comes: it says that there is no timer, or that one only waits.
+ */
+static bool is_due(struct engine *e, int64_t deadline)
+{
+	if (deadline > e->now || e->parts.clock == CLOCK_REALTIME)
+		tell_time(e, deadline);
+	return deadline <= e->now && deadline < INT64_MAX;
+}
+
+/*
+ * What must go on while something is always due: else what was cancelled
+ * would wait for a pause that never comes.
+ */
+static void tidy_between(struct engine *e)
+{
+	if (++e->fired % FIRED_PER_TIDY == 0) {
+		pending_sort(&e->pending);
+		pending_sweep(&e->pending);
+	}
+}
+
+/* Nothing is due.  Puts the first one back if its time is a later one. */
+static enum step settle(struct engine *e)
+{
+	if (e->settled >= SETTLED_MAX || !pending_first_moved(&e->pending))
+		return STEP_DONE;
+	e->settled++;
+	return fire(e);
+}
+
+/* One step towards having nothing due. */
+static enum step run_one(struct engine *e)
+{
+	enum step step;
+	bool settled;
+
+	if (wakeup_stopping(e->parts.wakeup))
+		return STEP_DONE;
+	settled = pending_next(&e->pending, &e->next);
+	if (!e->parts.batch && wakeup_arrivals(e->parts.wakeup) < e->next) {
+		collect(e);
+		settled = pending_next(&e->pending, &e->next);
+	}
+	if (!settled)
+		return STEP_MORE;
+	if (!is_due(e, e->next))
+		return pending_sort(&e->pending) ? STEP_MORE : settle(e);
+	if (e->over)
+		return STEP_DONE;
+	step = fire(e);
+	if (step == STEP_MORE)
+		tidy_between(e);
+	return step;
+}
+
+/* True: there is more to tidy. */
+static bool tidy(struct engine *e, bool *collected)
+{
+	bool more;
+
+	if (wakeup_stopping(e->parts.wakeup))
+		return false;
+	if (!*collected) {
+		/* Unsigned: the wall clock may have been set back. */
+		if ((uint64_t)e->now - (uint64_t)e->tidied < TIDY_NS)
+			return false;
+		e->tidied = e->now;
+		*collected = true;
+		e->over = e->parts.batch;
+		collect(e);
+		return true;
+	}
+	more = pending_trim(&e->pending);
+	return pending_sweep(&e->pending) || more;
+}
+
+bool crank(struct engine *e, int64_t limit)
+{
+	bool collected = false;
+	enum step step;
+
+	engine_set_busy(e);
+	e->limit = limit;
+	e->ran = 0;
+	e->over = false;
+	e->settled = 0;
+	if (e->parts.batch && wakeup_arrivals(e->parts.wakeup) <= limit)
+		collect(e);
+	do {
+		do
+			step = run_one(e);
+		while (step == STEP_MORE);
+		if (step == STEP_FORKED)
+			return false;
+	} while (tidy(e, &collected));
+	intake_give_back(e->parts.intake);
+	engine_set_idle(e);
+	return true;
+}
