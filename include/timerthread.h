@@ -187,7 +187,7 @@ int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
  * descriptor is readable then, however early it is due: callbacks that
  * schedule more cannot keep an event loop from the rest of its work.  It may
  * be called at any time, from any thread.
- * -EINVAL: tt is NULL, or was not started by timerthread_start_polled.
+ * -EINVAL: tt is NULL, or was started in another way, or not yet.
  * -EBUSY: another thread is in it, or the caller is a callback of tt.
  * -ESHUTDOWN: tt was stopped.
  */
@@ -206,11 +206,11 @@ int timerthread_start_manual(struct timerthread *tt, int64_t now);
  * Moves the virtual clock ns nanoseconds on, 0 or more, and runs what comes
  * due, on the calling thread, in the order of deadlines; returns how many
  * timers ran (INT_MAX: that many or more).  While a callback runs, the clock
- * shows its deadline, or the time before the call if that was later.  Timers
+ * shows its deadline, or what it showed before if that was later.  Timers
  * that callbacks schedule run too if they are due by the time that the call
  * moves to.  The same calls give the same runs each time.
- * -EINVAL: tt is NULL, or was not started by timerthread_start_manual, or ns
- * is negative.  -EBUSY: another thread is in it, or the caller is a callback
+ * -EINVAL: tt is NULL, or was started in another way, or not yet, or ns is
+ * negative.  -EBUSY: another thread is in it, or the caller is a callback
  * of tt.  -ESHUTDOWN: tt was stopped.
  */
 int timerthread_advance(struct timerthread *tt, int64_t ns);
