@@ -144,8 +144,8 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  * NULL, the default: no executor.
  *
  * A timer stays pending until its callback begins within run(arg).  Until then
- * it can be cancelled and moved as any other; if it is moved to a later time
- * it does not run before.  After stop, run(arg) begins no callback.  It may be
+ * it can be cancelled and moved as any other; if it is moved to a time that has
+ * not come when run(arg) is called, it is submitted again then.  After stop, run(arg) begins no callback.  It may be
  * called after destroy: the memory of the instance is freed with the last
  * one that is outstanding, so that none may be left out, nor be called twice.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
@@ -172,8 +172,9 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * for poll(2), epoll(7), level- or edge-triggered, and whatever is built on
  * them.  It is non-blocking and closed on execve(2), belongs to tt, stays open
  * until tt is destroyed, and must not be read or closed.
- * Nothing runs but in timerthread_dispatch, and no system call is made but by
- * that and when a timer is scheduled that is earlier than all others.
+ * Nothing runs but in timerthread_dispatch.  Scheduling and moving a timer takes
+ * a system call only if that makes it the earliest of all, or once in thousands
+ * of times.
  * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
  * before.  -ENOMEM.  -EMFILE, -ENFILE: as timerfd_create(2) said.  -ENOSYS: the
  * kernel, or a filter of system calls, refuses that call or futex(2).
@@ -183,10 +184,10 @@ int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
 /*
  * Runs what was due when it was called, in the order of deadlines, on the
  * calling thread, and returns how many timers that were (INT_MAX: that many or
- * more).  What is scheduled meanwhile waits for the next call, for which the
- * descriptor is readable then, however early it is due: callbacks that
- * schedule more cannot keep an event loop from the rest of its work.  It may
- * be called at any time, from any thread.
+ * more).  What is scheduled meanwhile waits for the next call, however early it
+ * is due, and the descriptor becomes readable for that: callbacks that schedule
+ * more cannot keep an event loop from the rest of its work.  It may be called
+ * at any time, from any thread.
  * -EINVAL: tt is NULL, or was started in another way, or not yet.
  * -EBUSY: another thread is in it, or the caller is a callback of tt.
  * -ESHUTDOWN: tt was stopped.

@@ -54,8 +54,13 @@ void await_end(struct await *a, struct slot *s)
 
 void await_empty(struct await *a)
 {
+	int cancel_state;
+
+	/* A thread that is cancelled here would keep the mutex. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&a->mutex);
 	while (a->waiting > 0)
 		pthread_cond_wait(&a->changed, &a->mutex);
 	pthread_mutex_unlock(&a->mutex);
+	pthread_setcancelstate(cancel_state, NULL);
 }

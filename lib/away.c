@@ -41,6 +41,8 @@ enum expiry away_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 	bool kick = false;
 
 	lock_acquire(&b->lock);
+	/* It is in no queue, where it would have to wait for its turn again. */
+	s->queued = s->deadline;
 	e = slot_entry(s);
 	x = expiry_run(s, &e, now);
 	if (x == EXPIRY_LATER)

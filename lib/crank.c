@@ -107,16 +107,16 @@ static enum step settle(struct engine *e)
 static enum step run_one(struct engine *e)
 {
 	enum step step;
-	bool settled;
+	bool found;
 
 	if (wakeup_stopping(e->parts.wakeup))
 		return STEP_DONE;
-	settled = pending_next(&e->pending, &e->next);
+	found = pending_next(&e->pending, &e->next);
 	if (!e->parts.batch && wakeup_arrivals(e->parts.wakeup) < e->next) {
 		collect(e);
-		settled = pending_next(&e->pending, &e->next);
+		found = pending_next(&e->pending, &e->next);
 	}
-	if (!settled)
+	if (!found)
 		return STEP_MORE;
 	if (!is_due(e, e->next))
 		return pending_sort(&e->pending) ? STEP_MORE : settle(e);

@@ -40,9 +40,7 @@ static int advance(struct timerthread *tt, int64_t end)
 	if (!wakeup_stopping(&tt->wakeup))
 		virtual_set(tt->virtual, end);
 	ran = tt->engine.ran;
-	/* Whoever was refused has been told, and that is all there is to it. */
-	while (!turn_end(tt))
-		;
+	turn_end(tt);
 	return ran;
 }
 

@@ -3,10 +3,6 @@
  * The driver that is an event loop of the user's.
  *
  * Each dispatch is a batch (see crank.h) up to the time at which it begins.
- *
- * The descriptor may become readable as soon as it is set, and have another
- * thread call for a dispatch before this one is over.  As that is refused, it
- * is set again: a loop that waits for edges would wait for ever.
  */
 #include "config.h"
 
@@ -48,9 +44,7 @@ static int dispatch(struct timerthread *tt)
 	if (!crank(&tt->engine, instance_now(tt)))
 		return -ECHILD;
 	ran = tt->engine.ran;
-	do
-		wakeup_rest(&tt->wakeup, tt->engine.next);
-	while (!turn_end(tt));
+	turn_end(tt);
 	return ran;
 }
 

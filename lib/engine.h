@@ -40,7 +40,7 @@ struct engine {
 	int64_t now;   /* the clock when it was last read, or the limit */
 	int64_t tidied;
 	int64_t next;       /* what pending_next said last */
-	unsigned fired;     /* callbacks so far */
+	unsigned fired;     /* entries that were due, so far */
 	int ran;            /* in this turn; INT_MAX: that many or more */
 	bool over;          /* nothing more runs in this batch */
 	unsigned settled;   /* in this turn */

@@ -15,8 +15,8 @@ static void count(struct engine *e)
 }
 
 /* Leaves it to the next batch. */
-static void leave(struct engine *e, struct bucket *b, struct slot *s,
-		  const struct entry *entry)
+static void postpone(struct engine *e, struct bucket *b, struct slot *s,
+		     const struct entry *entry)
 {
 	if (!pending_keep(&e->pending)) {
 		e->over = true;
@@ -39,7 +39,7 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 {
 	if (expiry_repeat(b, s, entry)) {
 		if (e->parts.batch && entry->deadline <= e->limit)
-			leave(e, b, s, entry);
+			postpone(e, b, s, entry);
 		else
 			pending_put_back(&e->pending, *entry);
 		return;

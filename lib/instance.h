@@ -80,8 +80,8 @@ struct timerthread {
 	pthread_cond_t changed; /* anything below */
 	enum life life;
 	bool turning;     /* the driver is at work; its thread, until it ends */
-	bool refused;     /* another was not let in meanwhile; see turn.h */
-	bool reaped;      /* somebody sees to pthread_join, or need not */
+	bool reaped;      /* the thread was joined, or is, or need not be */
+	bool reaping;     /* it is being joined */
 	unsigned running; /* callbacks on threads of an executor */
 	unsigned away;    /* runs that an executor has taken and not called */
 	unsigned joiners; /* threads that wait for the end of callbacks */
@@ -147,7 +147,7 @@ void instance_free(struct timerthread *tt);
 /* The same in a child of fork(2), for an instance that is inherited. */
 void instance_free_inherited(struct timerthread *tt);
 
-/* With the mutex held: does nothing run, nor will? */
+/* With the mutex held: does nothing run?  Nor will it, after a stop. */
 static inline bool instance_is_quiet(const struct timerthread *tt)
 {
 	return !tt->turning && tt->running == 0;

@@ -40,9 +40,11 @@ static void reap(struct timerthread *tt)
 	tt->reaped = true;
 	if (tt->driver != DRIVER_THREAD)
 		return;
+	tt->reaping = true;
 	pthread_mutex_unlock(&tt->mutex);
 	pthread_join(tt->thread, NULL);
 	pthread_mutex_lock(&tt->mutex);
+	tt->reaping = false;
 }
 
 /* With the mutex held, which it lets go meanwhile. */
@@ -51,12 +53,11 @@ static void join(struct timerthread *tt)
 	tt->joiners++;
 	while (!instance_is_quiet(tt))
 		pthread_cond_wait(&tt->changed, &tt->mutex);
-	if (!tt->reaped) {
+	if (!tt->reaped)
 		reap(tt);
-		tt->life = LIFE_STOPPED;
-	}
-	while (tt->life != LIFE_STOPPED)
+	while (tt->reaping)
 		pthread_cond_wait(&tt->changed, &tt->mutex);
+	tt->life = LIFE_STOPPED;
 	tt->joiners--;
 	pthread_cond_broadcast(&tt->changed);
 }
@@ -118,9 +119,11 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 	if (stop(tt) == 0) {
 		while (tt->joiners > 0)
 			pthread_cond_wait(&tt->changed, &tt->mutex);
-	} else if (!tt->turning && !tt->reaped && tt->joiners == 0) {
+	} else if (tt->driver == DRIVER_THREAD && !tt->turning && !tt->reaped &&
+		   tt->joiners == 0) {
 		/* A callback that has outlived the timer thread. */
-		reap(tt);
+		tt->reaped = true;
+		pthread_detach(tt->thread);
 	}
 	tt->orphaned = true;
 	instance_leave(tt);

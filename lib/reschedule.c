@@ -88,10 +88,10 @@ static int get_new_entry(struct slot *s, int64_t deadline)
 
 /*
  * A pending timer that is away.  If it is on its way back the timer thread must
- * know of the earlier time; else it is to begin already.
+ * know of the earlier time; else it is to begin already.  Lets the lock go.
  */
-static void move_away(struct bucket *b, struct wakeup *w, struct slot *s,
-		      int64_t deadline)
+static int move_away(struct bucket *b, struct wakeup *w, struct slot *s,
+		     int64_t deadline)
 {
 	bool kick = false;
 
@@ -102,6 +102,7 @@ static void move_away(struct bucket *b, struct wakeup *w, struct slot *s,
 	lock_release(&b->lock);
 	if (kick)
 		wakeup_kick(w);
+	return 0;
 }
 
 static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
@@ -112,10 +113,8 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (r < 0)
 		return r;
 	r = move(s, id, deadline, inside);
-	if (r == 1 && s->away) {
-		move_away(b, w, s, deadline);
-		return 0;
-	}
+	if (r == 1 && s->away)
+		return move_away(b, w, s, deadline);
 	if (r == 1) {
 		r = get_new_entry(s, deadline);
 		if (r == 0) {
@@ -134,6 +133,8 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	lock_acquire(&b->lock);
 	r = likely(b->open) ? move(s, id, deadline, inside) : -ESHUTDOWN;
+	if (unlikely(r == 1 && s->away))
+		return move_away(b, w, s, deadline);
 	lock_release(&b->lock);
 	if (unlikely(r == 1))
 		r = move_earlier(b, w, s, id, deadline, inside);

@@ -91,7 +91,8 @@ struct slot {
 	int64_t queued; /* its entry's deadline */
 	/*
 	 * Written under the bucket's lock while the slot is free, then read
-	 * by the timer thread alone, while it runs or has the entry.
+	 * by the timer thread alone, while it runs or has the entry; and by
+	 * whoever drains, after a cancel that returned 0.
 	 */
 	int64_t period;
 	timerthread_fn *fn;
@@ -304,8 +305,8 @@ static inline bool slot_owns(const struct slot *s, const struct entry *e)
 
 /*
  * armed -> running, if the entry counts and the timer does not repeat.  By the
- * timer thread: only it makes armed of moved, and the ticket changes in "moved"
- * only.  Acquire: pairs with the store in slot_arm, so that the ticket is not
+ * timer thread: but for what is away, which has no entry, only it makes armed
+ * of moved, and the ticket changes in "moved" only.  Acquire: pairs with the store in slot_arm, so that the ticket is not
  * older than the state.
  */
 static inline bool slot_begin(struct slot *s, const struct entry *e)

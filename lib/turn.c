@@ -26,28 +26,22 @@ int turn_begin(struct timerthread *tt, enum driver driver, bool valid)
 		return r;
 	pthread_mutex_lock(&tt->mutex);
 	r = check(tt, driver);
-	if (r == 0) {
+	if (r == 0)
 		tt->turning = true;
-		tt->refused = false;
-	} else if (r == -EBUSY) {
-		tt->refused = true;
-	}
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
 }
 
-bool turn_end(struct timerthread *tt)
+/*
+ * The descriptor may become readable as soon as it is set.  Under the mutex, so
+ * that a thread which comes for that is not refused: a loop that waits for
+ * edges would wait for ever.
+ */
+void turn_end(struct timerthread *tt)
 {
-	bool ends;
-
 	pthread_mutex_lock(&tt->mutex);
-	ends = !tt->refused;
-	tt->refused = false;
-	if (ends) {
-		tt->turning = false;
-		instance_leave(tt);
-	} else {
-		pthread_mutex_unlock(&tt->mutex);
-	}
-	return ends;
+	if (tt->driver == DRIVER_POLLED)
+		wakeup_rest(&tt->wakeup, tt->engine.next);
+	tt->turning = false;
+	instance_leave(tt);
 }

@@ -424,12 +424,12 @@ end:	   with_executor;
 	   LOCK;
 	   atomic {
 		with_executor = false;
+		queued = deadline;
 		seen = word
 	   };
 	   if
 	   :: STATE(seen) >= DEAD -> free_away()
-	   :: STATE(seen) < DEAD && (deadline > queued || deadline > now) ->
-		queued = deadline;
+	   :: STATE(seen) < DEAD && deadline > now ->
 		change_state(seen, ARMED, done);
 		if
 		:: done ->
