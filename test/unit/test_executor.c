@@ -109,6 +109,33 @@ static int keep_in_context(void *ctx, timerthread_fn *run, void *arg)
 	return keep(NULL, run, arg);
 }
 
+/* Whichever way it was moved there: it is in no queue to wait in. */
+START_TEST(moved_to_a_time_that_has_come)
+{
+	struct job j = {0}, k = {0};
+
+	start_with(MANUAL, keep);
+	plan(&j, 100);
+	ck_assert_int_eq(advance(100), 1);
+	ck_assert_int_eq(reschedule(j.id, 105), 0);
+	ck_assert_int_eq(advance(10), 0);
+	call_tasks();
+	ck_assert_int_eq(j.runs, 1);
+	check_over(j.id);
+
+	plan(&k, 200);
+	ck_assert_int_eq(advance(90), 1);
+	ck_assert_int_eq(reschedule(k.id, 1000), 0);
+	ck_assert_int_eq(reschedule(k.id, 201), 0);
+	ck_assert_int_eq(advance(1), 0);
+	call_tasks();
+	ck_assert_int_eq(k.runs, 1);
+	check_over(k.id);
+	ck_assert_uint_eq(kept, 2);
+	end();
+}
+END_TEST
+
 /* The instance is this thread's alone meanwhile. */
 START_TEST(on_each_driver)
 {
@@ -1627,6 +1654,7 @@ int main(void)
 	const TTest *const tests[] = {
 		option,
 		on_each_driver,
+		moved_to_a_time_that_has_come,
 		in_order_of_deadlines,
 		counts_what_is_submitted,
 		cancelled_before_its_run,

@@ -1397,6 +1397,61 @@ START_TEST(an_edge_is_not_lost_to_another_dispatch)
 }
 END_TEST
 
+static timerthread_id awaited;
+
+static void *wait_for_its_end(void *arg)
+{
+	*(int *)arg = timerthread_cancel_wait(tt, awaited);
+	return NULL;
+}
+
+/* With somebody in cancel_wait.  Nothing here is a cancellation point. */
+static void destroy_awaited(void *arg)
+{
+	unsigned waiting = 0;
+
+	note(arg);
+	while (waiting == 0) {
+		sched_yield();
+		pthread_mutex_lock(&tt->await.mutex);
+		waiting = tt->await.waiting;
+		pthread_mutex_unlock(&tt->await.mutex);
+	}
+	timerthread_destroy(tt);
+}
+
+static void *dispatch_although_cancelled(void *arg)
+{
+	pthread_cancel(pthread_self());
+	*(int *)arg = timerthread_dispatch(tt);
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Not even where it frees the instance, and waits for others to leave. */
+START_TEST(no_cancellation_point)
+{
+	for (int i = 0; i < 50; i++) {
+		pthread_t loop, waiter;
+		int r[2] = {77, 77};
+		void *end_of_loop;
+
+		begin();
+		awaited = schedule(0, destroy_awaited, NULL);
+		loop = start_thread(dispatch_although_cancelled, &r[0]);
+		while (timerthread_get_deadline(tt, awaited, &(int64_t){0}) ==
+		       0)
+			sched_yield();
+		waiter = start_thread(wait_for_its_end, &r[1]);
+		pthread_join(loop, &end_of_loop);
+		pthread_join(waiter, NULL);
+		ck_assert_ptr_eq(end_of_loop, PTHREAD_CANCELED);
+		ck_assert_int_eq(r[0], 1);
+		ck_assert_int_eq(r[1], 1);
+	}
+}
+END_TEST
+
 /*
  * Who calls.
  */
@@ -2062,6 +2117,7 @@ int main(void)
 		all_kinds_of_loops,
 		an_edge_each,
 		an_edge_is_not_lost_to_another_dispatch,
+		no_cancellation_point,
 		not_from_a_callback,
 		one_thread_at_a_time,
 		callbacks_are_part_of_the_call,
