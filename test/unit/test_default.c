@@ -210,7 +210,7 @@ enum { NOTHING_FAILED = 9 };
 /* One allocation fails, or the thread does: then the next call tries again. */
 static void fail_then_work(void)
 {
-	struct timerthread *const unset = (struct timerthread *)&fail_number;
+	struct timerthread *const unset = (void *)&fail_number;
 	struct timerthread *one = unset;
 	int r;
 
