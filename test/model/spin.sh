@@ -7,6 +7,11 @@ if ! command -v spin >/dev/null; then
 	exit 77
 fi
 model=$(cd "$(dirname "$0")" && pwd)/$1
+if [ -n "${TT_NO_MODELS-}" ]; then
+	test -r "$model"
+	echo "models are not checked, as TT_NO_MODELS is set"
+	exit 77
+fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
