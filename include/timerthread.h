@@ -145,9 +145,10 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  *
  * A timer stays pending until its callback begins within run(arg).  Until then
  * it can be cancelled and moved as any other; if it is moved to a time that has
- * not come when run(arg) is called, it is submitted again then.  After stop, run(arg) begins no callback.  It may be
- * called after destroy: the memory of the instance is freed with the last
- * one that is outstanding, so that none may be left out, nor be called twice.
+ * not come when run(arg) is called, it is submitted again then.  After stop,
+ * run(arg) begins no callback.  It may be called after destroy: the memory of
+ * the instance is freed with the last one that is outstanding, so that none
+ * may be left out, nor be called twice.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
 int timerthread_set_executor(struct timerthread *tt,
@@ -172,9 +173,9 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * for poll(2), epoll(7), level- or edge-triggered, and whatever is built on
  * them.  It is non-blocking and closed on execve(2), belongs to tt, stays open
  * until tt is destroyed, and must not be read or closed.
- * Nothing runs but in timerthread_dispatch.  Scheduling and moving a timer takes
- * a system call only if that makes it the earliest of all, or once in thousands
- * of times.
+ * Nothing runs but in timerthread_dispatch.  Scheduling and moving a timer
+ * takes a system call only if that makes it the earliest of all, or once in
+ * thousands of times.
  * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
  * before.  -ENOMEM.  -EMFILE, -ENFILE: as timerfd_create(2) said.  -ENOSYS: the
  * kernel, or a filter of system calls, refuses that call or futex(2).

@@ -306,8 +306,8 @@ static inline bool slot_owns(const struct slot *s, const struct entry *e)
 /*
  * armed -> running, if the entry counts and the timer does not repeat.  By the
  * timer thread: but for what is away, which has no entry, only it makes armed
- * of moved, and the ticket changes in "moved" only.  Acquire: pairs with the store in slot_arm, so that the ticket is not
- * older than the state.
+ * of moved, and the ticket changes in "moved" only.  Acquire: pairs with the
+ * store in slot_arm, so that the ticket is not older than the state.
  */
 static inline bool slot_begin(struct slot *s, const struct entry *e)
 {

@@ -11,9 +11,9 @@
 
 struct start {
 	enum driver driver;
-	struct virtual_clock
-		*virtual; /* NULL: the clock is that of the options */
-	/* Begins to turn the engine: 0 or an errno.  NULL: it need not begin. */
+	/* NULL: the clock is that of the options. */
+	struct virtual_clock *virtual;
+	/* Begins to turn the engine: 0 or an errno.  NULL: no need to. */
 	int (*begin)(struct timerthread *tt, void *arg);
 	void *arg;
 };

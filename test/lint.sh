@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The form of the sources: C is laid out as clang-format does it, and scripts
-# leave shellcheck nothing to say.
+# The form of the sources: C is laid out as clang-format does it, in 80
+# columns, and scripts leave shellcheck nothing to say.
 set -eu
 srcdir=${srcdir:?run this by make check}
 
@@ -17,6 +17,16 @@ cd "$srcdir"
 failed=0
 find include lib test examples -name '*.[ch]' -exec \
 	clang-format --dry-run -Werror {} + || failed=1
+
+# Comments too, which clang-format leaves as they are.
+find include lib test examples -name '*.[ch]' -exec awk '
+	{ line = $0; width = 0 }
+	{
+		for (i = 1; i <= length(line); i++)
+			width += substr(line, i, 1) == "\t" ? 8 - width % 8 : 1
+	}
+	width > 80 { print FILENAME ":" FNR ": " width " columns"; found = 1 }
+	END { exit found }' {} + || failed=1
 
 scripts=bootstrap
 # Not in the tarball.

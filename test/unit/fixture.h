@@ -9,6 +9,9 @@
 #include "drivers.h"
 #include "harness.h"
 
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <timerthread.h>
 
@@ -46,6 +49,45 @@ static inline void wait_for(sem_t *s)
 {
 	while (sem_wait(s) != 0)
 		;
+}
+
+/* Until so many threads are in stop, and wait there. */
+static inline void wait_for_joiners(unsigned n)
+{
+	unsigned joiners;
+
+	do {
+		sched_yield();
+		pthread_mutex_lock(&tt->mutex);
+		joiners = tt->joiners;
+		pthread_mutex_unlock(&tt->mutex);
+	} while (joiners < n);
+}
+
+/* Until so many threads are in cancel_wait, and wait there. */
+static inline void wait_for_cancellers(unsigned n)
+{
+	unsigned waiting;
+
+	do {
+		sched_yield();
+		pthread_mutex_lock(&tt->await.mutex);
+		waiting = tt->await.waiting;
+		pthread_mutex_unlock(&tt->await.mutex);
+	} while (waiting < n);
+}
+
+/* Descriptors that are open, and one more. */
+static inline int open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
 }
 
 static inline void post(void *arg)

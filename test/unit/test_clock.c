@@ -21,7 +21,6 @@
 #include "child.h"
 #include "fixture.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -417,18 +416,6 @@ END_TEST
 /*
  * Descriptors.
  */
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	ck_assert_ptr_nonnull(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 START_TEST(the_descriptor_is_closed)
 {
 	int before = open_files();

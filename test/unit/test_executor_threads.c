@@ -196,30 +196,6 @@ static void check_waiter(struct waiter *w, int result, int seen)
 	ck_assert_int_eq(w->seen, seen);
 }
 
-static void wait_for_cancellers(unsigned n)
-{
-	unsigned waiting;
-
-	do {
-		sched_yield();
-		pthread_mutex_lock(&tt->await.mutex);
-		waiting = tt->await.waiting;
-		pthread_mutex_unlock(&tt->await.mutex);
-	} while (waiting < n);
-}
-
-static void wait_for_joiners(unsigned n)
-{
-	unsigned joiners;
-
-	do {
-		sched_yield();
-		pthread_mutex_lock(&tt->mutex);
-		joiners = tt->joiners;
-		pthread_mutex_unlock(&tt->mutex);
-	} while (joiners < n);
-}
-
 /* Until the timer thread, or what stands in for it, is over. */
 static void wait_for_driver(void)
 {

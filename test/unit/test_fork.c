@@ -803,7 +803,9 @@ START_TEST(fork_from_a_callback)
 #endif
 	start();
 	watch_processes();
-	/* Due with the fork, but after it; and what the child might go on to. */
+	/*
+	 * Due with the fork, but after it; and what the child might go on to.
+	 */
 	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_schedule(tt, 2, count_process, NULL, NULL),

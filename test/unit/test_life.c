@@ -537,31 +537,6 @@ static void *stop_and_look(void *arg)
 	return atom32_load_acquire(&callback_is_over) ? arg : NULL;
 }
 
-/* Until so many threads are in stop, and wait there. */
-static void wait_for_joiners(unsigned n)
-{
-	unsigned joiners;
-
-	do {
-		sched_yield();
-		pthread_mutex_lock(&tt->mutex);
-		joiners = tt->joiners;
-		pthread_mutex_unlock(&tt->mutex);
-	} while (joiners < n);
-}
-
-static void wait_for_awaiter(void)
-{
-	unsigned waiting;
-
-	do {
-		sched_yield();
-		pthread_mutex_lock(&tt->await.mutex);
-		waiting = tt->await.waiting;
-		pthread_mutex_unlock(&tt->await.mutex);
-	} while (waiting == 0);
-}
-
 /* None of those in stop returns before the callback that runs is over. */
 START_TEST(all_stops_wait)
 {
@@ -698,7 +673,7 @@ START_TEST(destroy_from_a_callback_that_is_awaited)
 				 0);
 		wait_for(&ran);
 		ck_assert_int_eq(pthread_create(&t, NULL, awaiter, tt), 0);
-		wait_for_awaiter();
+		wait_for_cancellers(1);
 		sem_post(&go);
 		pthread_join(t, &r);
 		ck_assert_ptr_eq(r, &awaited);

@@ -8,6 +8,7 @@
 #include "fixture.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 
 #define MS   INT64_C(1000000)
