@@ -114,11 +114,20 @@ void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed)
 	lock_release(&w->lock);
 }
 
+static int64_t halfway(const struct wakeup *w, int64_t until)
+{
+	int64_t now = clock_now(w->sleeper.clock);
+
+	return until > now ? now + (until / 2 - now / 2) : until;
+}
+
 void wakeup_sleep(struct wakeup *w, int64_t next)
 {
 	int64_t until = latest(w, next);
 	uint32_t seq;
 
+	if (unlikely(w->woken >= WAKEUP_ROW))
+		until = halfway(w, until);
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
 	if (w->arrivals < next || wakeup_stopping(w)) {
@@ -130,6 +139,7 @@ void wakeup_sleep(struct wakeup *w, int64_t next)
 
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 
+	w->woken = atom32_load(&w->seq) != seq ? w->woken + 1 : 0;
 	wakeup_rise(w);
 }
 

@@ -104,6 +104,74 @@ START_TEST(what_is_earlier_wakes)
 }
 END_TEST
 
+/* As the timer thread does, which fetches what it is woken for. */
+static void *ever_earlier_sleeper(void *arg)
+{
+	int64_t next = *(int64_t *)arg;
+
+	while (!wakeup_stopping(&wakeup)) {
+		struct bucket_set listed;
+		int64_t arrivals = wakeup_arrivals(&wakeup);
+
+		if (arrivals < next) {
+			next = arrivals;
+			wakeup_collect(&wakeup, &listed);
+		}
+		wakeup_sleep(&wakeup, next);
+	}
+	return NULL;
+}
+
+static bool fetched(void)
+{
+	bool none;
+
+	lock_acquire(&wakeup.lock);
+	none = wakeup.arrivals == INT64_MAX;
+	lock_release(&wakeup.lock);
+	return none;
+}
+
+/* Until it sleeps, knowing all that was announced. */
+static void wait_for_sleeper(void)
+{
+	while (!fetched() || asleep_until() == INT64_MIN)
+		sched_yield();
+}
+
+/*
+ * Not always by the last of WAKEUP_ROW: a wake-up that comes when the thread
+ * has seen what it was sent for ends the next sleep for no reason.
+ */
+START_TEST(a_row_of_wakeups_comes_to_an_end)
+{
+	const int64_t hour = INT64_C(3600000000000);
+	int64_t now = clock_now(CLOCK_MONOTONIC), far = now + 2 * hour;
+	int64_t earlier = far, until = far;
+	pthread_t t;
+
+	wakeup_init(&wakeup);
+	ck_assert_int_eq(pthread_create(&t, NULL, ever_earlier_sleeper, &far),
+			 0);
+	for (int i = 0; until == earlier; i++) {
+		ck_assert_int_lt(i, 100 * WAKEUP_ROW);
+		wait_for_sleeper();
+		ck_assert(wakeup_announce(&wakeup, 0, --earlier));
+		wakeup_kick(&wakeup);
+		wait_for_sleeper();
+		until = asleep_until();
+	}
+	ck_assert_int_le(earlier, far - WAKEUP_ROW);
+	ck_assert_int_ge(until, now + (earlier - now) / 2);
+	ck_assert_int_le(until, clock_now(CLOCK_MONOTONIC) + hour);
+	ck_assert(!wakeup_announce(&wakeup, 0, earlier - 100));
+	ck_assert(!wakeup_announce(&wakeup, 0, earlier - hour / 2));
+	ck_assert(wakeup_announce(&wakeup, 0, now + hour / 2));
+	wakeup_stop(&wakeup);
+	pthread_join(t, NULL);
+}
+END_TEST
+
 /* Also a thread that has decided to sleep, and does not yet. */
 START_TEST(stop_changes_the_futex)
 {
@@ -170,9 +238,13 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		keeps_the_earliest,        no_sleep_past_an_arrival,
-		sleeps_until_the_deadline, what_is_earlier_wakes,
-		stop_changes_the_futex,    stop_wakes,
+		keeps_the_earliest,
+		no_sleep_past_an_arrival,
+		sleeps_until_the_deadline,
+		what_is_earlier_wakes,
+		a_row_of_wakeups_comes_to_an_end,
+		stop_changes_the_futex,
+		stop_wakes,
 		no_wake_up_is_lost,
 	};
 
