@@ -6,15 +6,13 @@
 #ifndef TT_BENCH_H
 #define TT_BENCH_H
 
+#include "measure.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <timerthread.h>
-
-#define BENCH_US INT64_C(1000)
-#define BENCH_MS INT64_C(1000000)
-#define BENCH_S  INT64_C(1000000000)
 
 /* For what is only reported. */
 #define BENCH_NO_TARGET (-1.0)
@@ -45,23 +43,11 @@ void print_target(const char *name, const struct series *s, const char *unit,
 void print_figure(const char *name, double value, const char *unit,
 		  double at_most);
 
-int64_t now_ns(void);
-int64_t process_cpu_ns(void);
-long resident_bytes(void);
-
-/* Keeps the calling thread on one CPU of those it may use, the i-th. */
-void pin(int i);
-
 /* Starts an instance; exits with a message if that fails. */
 struct timerthread *start_timers(void);
 
 /* Says what is wrong with r, if it is negative, and exits. */
 void check(int r, const char *what);
-
-void relax(void);
-
-/* Sorts, and returns the value that the share p of n are not above. */
-int64_t percentile(int64_t *values, size_t n, double p);
 
 /* An atomic read-modify-write that no other thread wants, in nanoseconds. */
 double read_modify_write(long n);

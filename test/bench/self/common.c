@@ -3,12 +3,9 @@
 
 #include "bench.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 void series_add(struct series *s, double value)
 {
@@ -78,54 +75,6 @@ void print_figure(const char *name, double value, const char *unit,
 	print_verdict(value, at_most);
 }
 
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * BENCH_S + t.tv_nsec;
-}
-
-int64_t now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-int64_t process_cpu_ns(void)
-{
-	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-long resident_bytes(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	long size, resident = 0;
-
-	if (f) {
-		if (fscanf(f, "%ld %ld", &size, &resident) != 2)
-			resident = 0;
-		fclose(f);
-	}
-	return resident * sysconf(_SC_PAGESIZE);
-}
-
-void pin(int i)
-{
-	cpu_set_t may, one;
-	int cpu;
-
-	if (sched_getaffinity(0, sizeof(may), &may) != 0)
-		return;
-	i %= CPU_COUNT(&may);
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET(cpu, &may) && i-- == 0)
-			break;
-	}
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
-}
-
 void check(int r, const char *what)
 {
 	if (r >= 0)
@@ -141,26 +90,4 @@ struct timerthread *start_timers(void)
 	check(timerthread_create(&tt), "timerthread_create");
 	check(timerthread_start(tt, NULL), "timerthread_start");
 	return tt;
-}
-
-void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#endif
-}
-
-static int by_int64(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-int64_t percentile(int64_t *values, size_t n, double p)
-{
-	size_t i = (size_t)(p * (double)n);
-
-	qsort(values, n, sizeof(*values), by_int64);
-	return values[i < n ? i : n - 1];
 }

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""
+What is shown, in which order.  Parameters are those that were measured.
+"""
+from report import NET, Column, Table
+from summary import Figure
+from table import power
+
+US, MIB = 1000.0, float(1 << 20)
+
+NET_TEXT = ("CPU time a turn in ns, of all threads, without the loop's own:"
+            " median and range of the rounds; ratio: to timerthread's of the"
+            " same round, the median.")
+
+
+def gross(key, scale=1.0):
+    return Figure(key, scale=scale)
+
+
+def net(at):
+    return [Column("net ns", at, NET), Column("range", at, NET, "extent"),
+            Column("ratio", at, NET, "ratio")]
+
+
+def threads_title(at):
+    n = at.get("threads")
+    return "1 thread" if n == 1 else f"{n} threads"
+
+
+def in_twos(groups):
+    """More would be too wide."""
+    return [groups[i:i + 2] for i in range(0, len(groups), 2)]
+
+
+def net_tables(results, title, text, wheres):
+    groups = [(threads_title(at), net(at)) for at in wheres]
+    return [Table(title + (", continued" if i else ""), text if not i else "",
+                  some) for i, some in enumerate(in_twos(groups))]
+
+
+def pair(results):
+    text = "A timer is scheduled and at once cancelled again.  " + NET_TEXT
+    tables = net_tables(results, "Pair", text,
+                        results.wheres("pair", window=0))
+    for window in results.values("window", "pair"):
+        if window:
+            tables += net_tables(
+                results, f"Pair, {window} in flight a thread",
+                "The oldest is cancelled, and a new one scheduled.",
+                results.wheres("pair", window=window))
+    return tables
+
+
+def handover(results):
+    return [Table("Handover", "One thread schedules, another cancels; CPU "
+                  "time is of both, waiting for each other included.",
+                  [("", net(at))]) for at in results.wheres("handover")]
+
+
+def timeouts(wheres, figure):
+    return [Column(f"{at.get('timeout'):g} s", at, figure) for at in wheres]
+
+
+def paced_tables(rate, wheres):
+    title = f"Paced, {rate} requests a second"
+    text = ("Each has a timer, with a timeout of so many seconds, that is "
+            "cancelled 10 ms later.  ")
+    cost = text + ("CPU time a pair, without the loop's own; and how often "
+                   "the facility's threads went to sleep.")
+    memory = ("The most memory above what there was at the start, which had "
+              "the user's part already; and how it grew after a tenth of the "
+              "time.")
+    return [
+        Table(title, cost, [
+            ("net ns a pair", timeouts(wheres, NET)),
+            ("wake-ups a second", timeouts(wheres, gross("wakeups_s")))]),
+        Table(title + ": memory", memory, [
+            ("most, MiB", timeouts(wheres, gross("memory", MIB))),
+            ("growth, MiB", timeouts(wheres, gross("growth", MIB)))])]
+
+
+def paced(results):
+    return [t for rate in results.values("rate", "paced") for t in
+            paced_tables(rate, results.wheres("paced", rate=rate))]
+
+
+def lateness(at, prefix="late_", keys=("p50", "p99", "p999", "max")):
+    return [Column("p99.9" if key == "p999" else key, at,
+                   gross(prefix + key, US),
+                   "most" if key == "max" else "middle") for key in keys]
+
+
+def counted(at, *keys):
+    return [Column(key, at, gross(key), "sum") for key in keys]
+
+
+def fire(results):
+    text = ("Timers at random moments within 2 s; CPU time a timer is of all "
+            "that the worker did.  early, lost, twice: timers of all rounds; "
+            "lost: not run 12 s after the last was due.")
+    return [Table(f"Fire, {at.get('count')} timers from "
+                  f"{threads_title(at)}", text,
+                  [("late by us", lateness(at)),
+                   ("CPU", [Column("ns", at, gross("cpu_ns"))]),
+                   ("timers", counted(at, "early", "lost", "twice"))])
+            for at in results.wheres("fire")]
+
+
+def sparse(results):
+    text = ("One timer at a time, 0.5 to 5 ms ahead, in an idle process.  In "
+            "brackets: a thread that just sleeps, with a timer slack of 1 ns "
+            "(its \"early\" says only whether any was).  "
+            "CPU time a timer is of the whole process, nothing taken off.")
+    return [Table(f"Sparse, {at.get('count')} timers", text,
+                  [("late by us", lateness(at)),
+                   ("CPU", [Column("us", at, gross("cpu_ns", US))]),
+                   ("timers", counted(at, "early"))])
+            for at in results.wheres("sparse")]
+
+
+def pending_table(results, title, text, *quantities):
+    wheres = results.wheres("pending")
+    return Table(title, text, [
+        (name, [Column(power(at.get("count")), at, figure) for at in wheres])
+        for name, figure in quantities] if wheres else [])
+
+
+def pending(results):
+    return [
+        pending_table(
+            results, "Pending: so many timers an hour ahead",
+            "Net CPU time in ns of a pair on top of them; memory of each in "
+            "bytes, with what the user keeps.",
+            ("pair, net ns", NET), ("bytes a timer", gross("bytes"))),
+        pending_table(
+            results, "Pending, continued",
+            "Net CPU time in ns to schedule each, and to cancel each.",
+            ("schedule, net ns", Figure("schedule_ns", "schedule_ns")),
+            ("cancel, net ns", Figure("cancel_ns", "cancel_ns")))]
+
+
+def earlier(results):
+    return net_tables(results, "Earlier", "Each deadline is earlier than all "
+                      "before; 1000 in flight a thread.",
+                      results.wheres("earlier"))
+
+
+def burst(results):
+    text = ("A probe each 10 ms, first alone, then while another thread "
+            "schedules at full speed; what a schedule call takes then, in ns "
+            "of wall time, nothing taken off.")
+    keys = ("p50", "p99", "max")
+    return [Table(f"Burst of {at.get('count')} timers", text,
+                  [("quiet, late by us", lateness(at, "quiet_", keys)),
+                   ("in the burst, late by us", lateness(at, "late_", keys)),
+                   ("schedule", [Column("ns", at, gross("schedule_ns"))])])
+            for at in results.wheres("burst")]
+
+
+def keepalive(results):
+    return net_tables(results, "Keep-alive", "100000 timers of a minute, one "
+                      "or other is moved to a minute from now.",
+                      results.wheres("keepalive"))
+
+
+def took(at, call):
+    return [Column("p99.9" if key == "p999" else key, at,
+                   Figure(f"{call}_{key}", f"{call}_p50"),
+                   "most" if key == "max" else "middle")
+            for key in ("p50", "p99", "p999", "max")]
+
+
+def tail(results):
+    text = ("What a single call takes, in ns of wall time, less the loop's "
+            "median of the same, which is a reading of the clock.")
+    return [Table(f"Tail, {threads_title(at)}, {at.get('window')} in flight "
+                  "each", text, [("schedule", took(at, "schedule")),
+                                 ("cancel", took(at, "cancel"))])
+            for at in results.wheres("tail")]
+
+
+ALL = (pair, handover, paced, fire, sparse, pending, earlier, burst, keepalive,
+       tail)
+
+
+def tables(results):
+    return [t for section in ALL for t in section(results) if t.groups]

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the workloads share.  Each is a function that puts one instance of the
+ * facility that the program is linked with to work, and says what it cost.
+ */
+#ifndef BENCH_WORK_H
+#define BENCH_WORK_H
+
+#include "measure.h"
+#include "peer.h"
+
+#include <stdatomic.h>
+
+/* The value of key=value on the command line; else what is given here. */
+int64_t argument(const char *key, int64_t otherwise);
+int64_t argument_ns(const char *key, double otherwise_s);
+
+/* One member of the JSON object that the program prints. */
+void result(const char *key, double value);
+
+/* p50, p99, p99.9 and the most of these, in nanoseconds; sorts them. */
+void result_percentiles(const char *prefix, int64_t *values, size_t n);
+
+/* Ends the program, as one that cannot do this. */
+_Noreturn void skip(const char *why);
+
+/*
+ * Starts the facility for so many threads and timers that are pending, all
+ * with this timeout if it is not 0; or ends the program, if that is more than
+ * it can have.
+ */
+void start_peer(int threads, size_t pending, int64_t timeout);
+
+/* How many timers may be pending; 0: no limit. */
+size_t most_timers(void);
+
+/* n timers' memory, zero, already written to. */
+struct timers {
+	char *memory;
+	size_t n;
+};
+struct timers timers_new(size_t n);
+void timers_free(struct timers *t);
+
+static inline void *timer_at(const struct timers *t, size_t i)
+{
+	return t->memory + i * peer.timer_size;
+}
+
+/* As peer_schedule; a failure ends the program. */
+void must_schedule(void *timer, int64_t now, int64_t delay, peer_fn *fn,
+		   void *arg);
+
+/* A callback. */
+void ignore(void *arg);
+
+/*
+ * Threads that turn a loop together for a time, each kept on one CPU, the
+ * first quarter of it unmeasured.
+ */
+struct team {
+	int threads;
+	int64_t ns;
+	void (*begin)(int i);
+	long (*turn)(int i); /* until team_over; how many turns */
+	void (*end)(int i);
+};
+
+/* A turn's, all threads' turns counted. */
+struct cost {
+	double cpu_ns, wall_ns, turns;
+};
+
+struct cost team_run(const struct team *t);
+bool team_over(void);
+
+/* cpu_ns, wall_ns and turns. */
+void result_cost(const struct cost *c);
+
+/* The workloads.  0, or 1 if something is wrong. */
+int work_burst(void);
+int work_check(void);
+int work_earlier(void);
+int work_fire(void);
+int work_handover(void);
+int work_keepalive(void);
+int work_paced(void);
+int work_pair(void);
+int work_pending(void);
+int work_rmw(void);
+int work_sleeps(void);
+int work_sparse(void);
+int work_tail(void);
+
+#endif
