@@ -10,6 +10,22 @@
 /* So many slots on their way back are given back at once. */
 #define RETURNS_MAX 256
 
+/* So many others are looked at. */
+#define OTHERS 8
+
+TT_NOINLINE struct bucket *intake_pick_other(struct intake *in,
+					     struct bucket *b)
+{
+	uint32_t i = b->slots.bucket;
+
+	for (uint32_t k = 0; k < OTHERS && k + 1 < in->n; k++) {
+		i = i + 1 < in->n ? i + 1 : 0;
+		if (!lock_is_held(&in->bucket[i].lock))
+			return &in->bucket[i];
+	}
+	return b;
+}
+
 uint32_t intake_default_buckets(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_CONF);

@@ -9,6 +9,10 @@
  * over 12 buckets by a hash of their ids: two busy threads in one bucket then
  * pay for each other's cache lines on every call.
  *
+ * Where that bucket's lock is held, its holder was mostly preempted on this
+ * CPU and will not go on before this thread has had its turn: then another
+ * bucket will do.
+ *
  * Any thread: pick, slot, and the buckets' own functions.  The timer thread:
  * the rest.
  */
@@ -45,11 +49,16 @@ void intake_shut(struct intake *in);
 /* A bucket for each CPU that the machine may have. */
 uint32_t intake_default_buckets(void);
 
+/* Another bucket than b, if one of the next few is free. */
+struct bucket *intake_pick_other(struct intake *in, struct bucket *b);
+
+/* For a timer: a hint, and any bucket will do. */
 static inline struct bucket *intake_pick(struct intake *in)
 {
 	uint32_t cpu = likely(in->cpu_known) ? (uint32_t)sched_getcpu() : 0;
+	struct bucket *b = &in->bucket[likely(cpu < in->n) ? cpu : cpu % in->n];
 
-	return &in->bucket[likely(cpu < in->n) ? cpu : cpu % in->n];
+	return likely(!lock_is_held(&b->lock)) ? b : intake_pick_other(in, b);
 }
 
 /* The slot that id names or once named; NULL if it never named one. */
