@@ -44,6 +44,15 @@ TT_NOINLINE int admit_grow(struct bucket *b, bool slot)
 	return r;
 }
 
+/* The bucket is in the set of those to fetch, or was fetched meanwhile. */
+TT_NOINLINE void admit_burst(struct bucket *b, struct wakeup *w, bool full,
+			     int64_t nearest)
+{
+	if ((full || wakeup_is_near(w, nearest, BUCKET_LEAD)) &&
+	    wakeup_announce(w, b->slots.bucket, INT64_MIN))
+		wakeup_kick(w);
+}
+
 TT_NOINLINE bool admit_announce(struct bucket *b, struct wakeup *w,
 				int64_t deadline)
 {

@@ -59,7 +59,14 @@ static inline int admit_begin(struct bucket *b, bool slot)
 	return -ESHUTDOWN;
 }
 
-/* Are there so many arrivals that the timer thread should fetch them? */
+/*
+ * There are many arrivals, none of them due before nearest: has the timer thread
+ * fetch them, if it is time for that.  No lock.
+ */
+void admit_burst(struct bucket *b, struct wakeup *w, bool full,
+		 int64_t nearest);
+
+/* Are there so many arrivals that the timer thread may have to fetch them? */
 static inline bool admit_is_burst(const struct bucket *b)
 {
 	return unlikely(!queue_has_room(&b->arrivals, 1)) &&
@@ -78,9 +85,15 @@ static inline void admit_entry(struct bucket *b, struct wakeup *w,
 	queue_push(&b->arrivals, e);
 	if (unlikely(e.deadline < b->nearest || !b->listed))
 		kick = admit_announce(b, w, e.deadline);
-	if (admit_is_burst(b))
-		kick |= wakeup_announce(w, b->slots.bucket, INT64_MIN);
-	lock_release(&b->lock);
+	if (admit_is_burst(b)) {
+		bool full = b->arrivals.blocks >= BUCKET_FULL;
+		int64_t nearest = b->nearest;
+
+		lock_release(&b->lock);
+		admit_burst(b, w, full, nearest);
+	} else {
+		lock_release(&b->lock);
+	}
 	if (unlikely(kick))
 		wakeup_kick(w);
 }

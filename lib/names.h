@@ -7,6 +7,7 @@
 #define TT_NAMES_H
 
 #define admit_announce           tt_admit_announce
+#define admit_burst              tt_admit_burst
 #define admit_grow               tt_admit_grow
 #define await_cancel             tt_await_cancel
 #define await_destroy            tt_await_destroy
@@ -81,6 +82,7 @@
 #define intake_destroy_inherited tt_intake_destroy_inherited
 #define intake_give_back         tt_intake_give_back
 #define intake_open              tt_intake_open
+#define intake_pick_other        tt_intake_pick_other
 #define intake_return            tt_intake_return
 #define intake_shut              tt_intake_shut
 #define lock_acquire_slow        tt_lock_acquire_slow
@@ -133,6 +135,7 @@
 #define wakeup_arrivals          tt_wakeup_arrivals
 #define wakeup_collect           tt_wakeup_collect
 #define wakeup_init              tt_wakeup_init
+#define wakeup_is_near           tt_wakeup_is_near
 #define wakeup_kick              tt_wakeup_kick
 #define wakeup_rest              tt_wakeup_rest
 #define wakeup_rise              tt_wakeup_rise

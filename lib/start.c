@@ -41,6 +41,7 @@ static bool fill_parts(struct timerthread *tt, struct intake *in,
 	};
 
 	tt->wakeup.slack = o->slack;
+	tt->wakeup.timeless = how->virtual != NULL;
 	tt->limit.max = o->max_timers;
 	return engine_init(&tt->engine, &parts);
 }

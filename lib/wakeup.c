@@ -55,6 +55,12 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	return kick;
 }
 
+bool wakeup_is_near(const struct wakeup *w, int64_t deadline, int64_t ns)
+{
+	return w->timeless ||
+	       clock_add(deadline, -ns) < clock_now(w->sleeper.clock);
+}
+
 /* What the descriptor must be set to; AWAKE: whoever is awake will see to it */
 static int64_t due(struct wakeup *w)
 {

@@ -68,6 +68,7 @@ struct wakeup {
 	struct bucket_set listed; /* buckets that may hold timers */
 	/* Constant while the thread runs. */
 	int64_t slack; /* may sleep so much longer than until a deadline */
+	bool timeless; /* its clock does not go by itself */
 	struct sleeper sleeper;
 	/* The timer thread's own: `arrivals` as of `seq` then. */
 	uint32_t seen_seq __attribute__((aligned(TT_FAR_APART)));
@@ -85,6 +86,9 @@ void wakeup_init(struct wakeup *w);
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 
 void wakeup_kick(struct wakeup *w);
+
+/* Is the deadline less than ns away, or can that not be told? */
+bool wakeup_is_near(const struct wakeup *w, int64_t deadline, int64_t ns);
 
 /* No timer in a bucket is due earlier than this. */
 int64_t wakeup_arrivals(struct wakeup *w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bucket.h"
+#include "clock.h"
 #include "expiry.h"
 #include "harness.h"
 #include "intake.h"
@@ -152,6 +153,70 @@ START_TEST(a_burst_asks_to_be_fetched)
 		fetch_set();
 		ck_assert_uint_eq(collect(), n);
 	}
+	end();
+}
+END_TEST
+
+/* Its holder was probably preempted, on the same CPU. */
+START_TEST(a_held_bucket_is_passed_over)
+{
+	struct intake *in = intake_create(4);
+
+	for (uint32_t i = 0; i < 4; i++)
+		lock_acquire(&in->bucket[i].lock);
+	for (uint32_t i = 0; i < 4; i++) {
+		ck_assert_ptr_eq(intake_pick_other(in, &in->bucket[i]),
+				 &in->bucket[i]);
+		lock_release(&in->bucket[i].lock);
+		for (uint32_t k = 0; k < 4; k++)
+			if (k != i)
+				ck_assert_ptr_eq(
+					intake_pick_other(in, &in->bucket[k]),
+					&in->bucket[i]);
+		ck_assert_ptr_eq(intake_pick(in), &in->bucket[i]);
+		lock_acquire(&in->bucket[i].lock);
+	}
+	intake_destroy(in);
+
+	in = intake_create(1);
+	lock_acquire(&in->bucket[0].lock);
+	ck_assert_ptr_eq(intake_pick(in), &in->bucket[0]);
+	intake_destroy(in);
+}
+END_TEST
+
+/* Those that are far are not sorted before they must be. */
+START_TEST(far_ones_stay_until_the_bucket_is_full)
+{
+	const int64_t far =
+		clock_now(CLOCK_MONOTONIC) + 3600 * INT64_C(1000000000);
+	const size_t full = BUCKET_FULL * BLOCK_ENTRIES;
+	size_t n = 0;
+
+	begin();
+	do {
+		schedule(far);
+		n++;
+	} while (wakeup_arrivals(&wakeup) == far);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+	ck_assert_uint_ge(n, full - 2 * BLOCK_ENTRIES);
+	ck_assert_uint_le(n, full);
+	end();
+}
+END_TEST
+
+/* A virtual clock does not say how far they are. */
+START_TEST(without_a_clock_all_are_near)
+{
+	size_t n = 0;
+
+	begin();
+	wakeup.timeless = true;
+	do {
+		schedule(INT64_MAX - 1);
+		n++;
+	} while (wakeup_arrivals(&wakeup) == INT64_MAX - 1);
+	ck_assert_uint_le(n, BUCKET_BURST * BLOCK_ENTRIES);
 	end();
 }
 END_TEST
@@ -368,6 +433,9 @@ int main(void)
 		announces_what_is_earlier,
 		lists_what_is_never_due,
 		a_burst_asks_to_be_fetched,
+		a_held_bucket_is_passed_over,
+		far_ones_stay_until_the_bucket_is_full,
+		without_a_clock_all_are_near,
 		rent_bounds_garbage,
 		rent_bounds_garbage_in_any_order,
 		rent_gets_past_an_immortal,
