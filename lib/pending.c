@@ -184,6 +184,9 @@ struct entry pending_take(struct pending *p)
 	struct entry e = *heap_at(&p->heap, 0);
 
 	heap_remove(&p->heap, 0);
+	/* While this one runs. */
+	if (p->heap.n > 0)
+		prefetch(p, heap_at(&p->heap, 0));
 	return e;
 }
 

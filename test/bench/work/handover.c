@@ -38,7 +38,9 @@ static void set(size_t place, uint32_t value)
 	atomic_store_explicit(&full[place], value, memory_order_release);
 }
 
-static size_t next_in, next_out;
+/* Each is one thread's. */
+static size_t next_in __attribute__((aligned(128)));
+static size_t next_out __attribute__((aligned(128)));
 
 static long produce(void)
 {

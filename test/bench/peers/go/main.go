@@ -45,7 +45,8 @@ func usage() {
 func parse(arguments []string, known string) {
 	for _, text := range arguments {
 		key, value, found := strings.Cut(text, "=")
-		if !found || !strings.Contains(" peer "+known+" ", " "+key+" ") {
+		in := strings.Contains(" peer "+known+" ", " "+key+" ")
+		if !found || !in {
 			usage()
 		}
 		keys[key] = value

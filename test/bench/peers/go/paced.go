@@ -74,8 +74,8 @@ func workPaced() int {
 	p := &paced{rate: float64(argument("rate", 20000))}
 	p.timeout = argumentNs("timeout", 1)
 	ns := argumentNs("seconds", 3)
-	// Room for a pause of 40 ms.
-	p.timers = newTimers(int(p.rate/1000*10*5) + 100)
+	// Room for a pause of 20 ms.
+	p.timers = newTimers(int(p.rate/1000*10*3) + 100)
 	p.run(ns)
 	p.cancelUntil(p.scheduled)
 	result("failed", float64(p.failed))

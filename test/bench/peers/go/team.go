@@ -29,30 +29,27 @@ func teamOver() bool {
 }
 
 type barrier struct {
-	mutex            sync.Mutex
-	cond             sync.Cond
-	of, here, passed int
+	mutex    sync.Mutex
+	of, here int
+	open     chan struct{}
 }
 
 func newBarrier(of int) *barrier {
-	b := &barrier{of: of}
-	b.cond.L = &b.mutex
-	return b
+	return &barrier{of: of, open: make(chan struct{})}
 }
 
+// The last who comes wakes all at once.
 func (b *barrier) wait() {
 	b.mutex.Lock()
-	defer b.mutex.Unlock()
+	open := b.open
 	b.here++
 	if b.here == b.of {
 		b.here = 0
-		b.passed++
-		b.cond.Broadcast()
-		return
+		b.open = make(chan struct{})
+		close(open)
 	}
-	for now := b.passed; b.passed == now; {
-		b.cond.Wait()
-	}
+	b.mutex.Unlock()
+	<-open
 }
 
 // The two phases of each thread: warm-up, and what counts.

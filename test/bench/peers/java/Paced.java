@@ -19,8 +19,8 @@ final class Paced {
 	private Paced(double rate, long timeout) {
 		this.rate = rate;
 		this.timeout = timeout;
-		/* Room for a pause of 40 ms. */
-		timers = new Object[(int)(rate / 1000 * 10 * 5) + 100];
+		/* Room for a pause of 20 ms. */
+		timers = new Object[(int)(rate / 1000 * 10 * 3) + 100];
 	}
 
 	private int place(long i) {

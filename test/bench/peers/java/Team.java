@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import java.util.concurrent.BrokenBarrierException;
-import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Phaser;
 
 /**
  * Threads that turn a loop together for a time.  Before, they do so unmeasured
@@ -15,12 +14,12 @@ abstract class Team {
 	private static volatile boolean over;
 
 	private final int threads;
-	private final CyclicBarrier barrier;
+	private final Phaser barrier;
 	private double cpu, wall;
 
 	Team(int threads) {
 		this.threads = threads;
-		barrier = new CyclicBarrier(threads + 1);
+		barrier = new Phaser(threads + 1);
 	}
 
 	void begin(int i) {
@@ -36,12 +35,9 @@ abstract class Team {
 		return over;
 	}
 
+	/** A Phaser, as 400 threads would leave a CyclicBarrier one by one. */
 	private void await() {
-		try {
-			barrier.await();
-		} catch (InterruptedException | BrokenBarrierException e) {
-			Main.die(e);
-		}
+		barrier.arriveAndAwaitAdvance();
 	}
 
 	private void takePart(int i, long[] turns) {
