@@ -60,8 +60,8 @@ static inline int admit_begin(struct bucket *b, bool slot)
 }
 
 /*
- * There are many arrivals, none of them due before nearest: has the timer thread
- * fetch them, if it is time for that.  No lock.
+ * There are many arrivals, none of them due before nearest: has the timer
+ * thread fetch them, if it is time for that.  No lock.
  */
 void admit_burst(struct bucket *b, struct wakeup *w, bool full,
 		 int64_t nearest);

@@ -23,15 +23,13 @@ OTHERS = {
     "go": ("bench-go", ("{dir}/bench-go",), ("peer=go",), 0.1),
     "go-loop": ("bench-go", ("{dir}/bench-go",), ("peer=none",), 0.1),
     "netty": (JAVA_PROGRAM, JAVA, ("peer=netty",), 0.6),
-    "netty-100ms": (JAVA_PROGRAM, JAVA, ("peer=netty-100ms",), 0.6),
     "java-stpe": (JAVA_PROGRAM, JAVA, ("peer=stpe",), 0.6),
     "java-loop": (JAVA_PROGRAM, JAVA, ("peer=none",), 0.6),
 }
 
 # The same loops without timers: what is taken off.
 LOOPS = ("loop", "go-loop", "java-loop")
-LOOP_OF = {"go": "go-loop", "netty": "java-loop", "netty-100ms": "java-loop",
-           "java-stpe": "java-loop"}
+LOOP_OF = {"go": "go-loop", "netty": "java-loop", "java-stpe": "java-loop"}
 
 
 def loop_of(name):
