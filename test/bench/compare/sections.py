@@ -130,7 +130,8 @@ def pending(results):
         pending_table(
             results, "Pending: so many timers an hour ahead",
             "Net CPU time in ns of a pair on top of them; memory of each in "
-            "bytes, with what the user keeps.",
+            "bytes, with what the user keeps; of Go and Java, what is live on "
+            "the heap.",
             ("pair, net ns", NET), ("bytes a timer", gross("bytes"))),
         pending_table(
             results, "Pending, continued",

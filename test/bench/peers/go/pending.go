@@ -27,7 +27,7 @@ func (p *pending) scheduleAll() {
 		peer.Schedule(&p.timers[i], now(), delay, ignore)
 	}
 	result("schedule_ns", p.each(float64(processCPU()-cpu)))
-	result("bytes", p.each(float64(residentBytes()-before))+
+	result("resident_bytes", p.each(float64(residentBytes()-before))+
 		float64(unsafe.Sizeof(Timer{})))
 }
 
@@ -70,7 +70,7 @@ func workPending() int {
 	before := liveBytes()
 	p.scheduleAll()
 	team.run().result()
-	result("live_bytes", p.each(liveBytes()-before)+
+	result("bytes", p.each(liveBytes()-before)+
 		float64(unsafe.Sizeof(Timer{})))
 	p.cancelAll()
 	return 0

@@ -81,9 +81,9 @@ final class Pending extends Team {
 
 		scheduleAll();
 		Output.result("schedule_ns", each(cpu));
-		Output.result("bytes", each(resident) + REFERENCE);
+		Output.result("resident_bytes", each(resident) + REFERENCE);
 		run(ns);
-		Output.result("live_bytes",
+		Output.result("bytes",
 			      each(Measure.liveBytes() - before) + REFERENCE);
 		cancelAll();
 		Output.result("cancel_ns", each(cpu));
