@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "admit.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,13 +45,10 @@ TT_NOINLINE int admit_grow(struct bucket *b, bool slot)
 	return r;
 }
 
-/* The bucket is in the set of those to fetch, or was fetched meanwhile. */
-TT_NOINLINE void admit_burst(struct bucket *b, struct wakeup *w, bool full,
-			     int64_t nearest)
+/* If the bucket was fetched meanwhile, that is done once more for nothing. */
+TT_NOINLINE void admit_burst(struct wakeup *w, bool full, int64_t nearest)
 {
-	if ((full || wakeup_is_near(w, nearest, BUCKET_LEAD)) &&
-	    wakeup_announce(w, b->slots.bucket, INT64_MIN))
-		wakeup_kick(w);
+	wakeup_ask(w, full ? INT64_MIN : clock_add(nearest, -BUCKET_LEAD));
 }
 
 TT_NOINLINE bool admit_announce(struct bucket *b, struct wakeup *w,

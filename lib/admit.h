@@ -60,11 +60,10 @@ static inline int admit_begin(struct bucket *b, bool slot)
 }
 
 /*
- * There are many arrivals, none of them due before nearest: has the timer
- * thread fetch them, if it is time for that.  No lock.
+ * There are many arrivals, none of them due before nearest: asks the timer
+ * thread to fetch them in time.  No lock.
  */
-void admit_burst(struct bucket *b, struct wakeup *w, bool full,
-		 int64_t nearest);
+void admit_burst(struct wakeup *w, bool full, int64_t nearest);
 
 /* Are there so many arrivals that the timer thread may have to fetch them? */
 static inline bool admit_is_burst(const struct bucket *b)
@@ -86,11 +85,11 @@ static inline void admit_entry(struct bucket *b, struct wakeup *w,
 	if (unlikely(e.deadline < b->nearest || !b->listed))
 		kick = admit_announce(b, w, e.deadline);
 	if (admit_is_burst(b)) {
-		bool full = b->arrivals.blocks >= BUCKET_FULL;
+		bool full = b->arrivals.blocks >= b->full;
 		int64_t nearest = b->nearest;
 
 		lock_release(&b->lock);
-		admit_burst(b, w, full, nearest);
+		admit_burst(w, full, nearest);
 	} else {
 		lock_release(&b->lock);
 	}

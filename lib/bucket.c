@@ -12,6 +12,7 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 	b->lived = 0;
 	b->rests = 0;
 	b->usual = 0;
+	b->full = BUCKET_BURST;
 	queue_init(&b->arrivals);
 	b->back = NULL;
 	slots_init(&b->slots, number, shift);

@@ -14,9 +14,10 @@
  *     are found while their lines are still in this CPU's cache.
  *  3. Constant time under the lock in bucket_schedule.
  *  4. Arrivals that fill BUCKET_BURST blocks ask the timer thread to fetch
- *     them if one is due within BUCKET_LEAD, so that it sorts a burst while it
- *     comes in; those that are far wait for that in the bucket, where it
- *     costs little to find them cancelled, until they fill BUCKET_FULL.
+ *     them BUCKET_LEAD before the first is due, so that it has sorted them by
+ *     then.  Until that time they wait in the bucket, where it costs little to
+ *     find them cancelled; but not more than fill so many blocks as the
+ *     bucket may hold.
  *  5. Before bucket_open and after bucket_shut nothing gets in.
  *
  * Any thread: schedule.  Who starts and stops the instance: open, shut.  The
@@ -38,14 +39,7 @@
  */
 #define BUCKET_BURST 32
 
-/*
- * About half a million.  With 100,000 in flight, all 10 s ahead, a pair took
- * 550 ns where the timer thread fetched and sorted them, and takes 50 where
- * they stay.
- */
-#define BUCKET_FULL 2048
-
-/* It takes the timer thread about as long to sort a full bucket. */
+/* In nanoseconds: in which the timer thread sorts half a million timers. */
 #define BUCKET_LEAD 100000000
 
 struct bucket {
@@ -57,6 +51,7 @@ struct bucket {
 	uint32_t lived;  /* looks in a row that met no timer that is over */
 	uint32_t rests;  /* calls that look at nothing before the next look */
 	size_t usual;    /* arrivals when rent has caught up; see rent.c */
+	size_t full;     /* blocks; BUCKET_BURST or more; constant */
 	struct queue arrivals;
 	struct slot *back; /* timers that were away; see away.h */
 	struct slots slots;

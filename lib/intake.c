@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* About half a million timers. */
+#define FAR_BLOCKS 2048
+
 /* So many slots on their way back are given back at once. */
 #define RETURNS_MAX 256
 
@@ -68,6 +71,14 @@ void intake_destroy_inherited(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy_inherited(&in->bucket[i]);
 	free(in->memory);
+}
+
+void intake_keep_far(struct intake *in)
+{
+	size_t full = FAR_BLOCKS / in->n;
+
+	for (uint32_t i = 0; i < in->n; i++)
+		in->bucket[i].full = full > BUCKET_BURST ? full : BUCKET_BURST;
 }
 
 void intake_open(struct intake *in)

@@ -43,6 +43,14 @@ void intake_destroy(struct intake *in);
 /* In a child of fork(2): as bucket_destroy_inherited. */
 void intake_destroy_inherited(struct intake *in);
 
+/*
+ * Lets arrivals pile up that are far from due: before intake_open.  In all
+ * buckets together not more than the timer thread can take in without being
+ * late: with 100,000 in flight, all 10 s ahead, a pair took 520 ns where it had
+ * fetched and sorted them, and takes 75 where they stay.
+ */
+void intake_keep_far(struct intake *in);
+
 void intake_open(struct intake *in);
 void intake_shut(struct intake *in);
 

@@ -17,42 +17,36 @@ static inline void relax(void)
 #endif
 }
 
-static bool take_as(struct lock *l, uint32_t word)
-{
-	return atom32_load(&l->word) == LOCK_FREE &&
-	       atom32_swap_acquire(&l->word, LOCK_FREE, word) == LOCK_FREE;
-}
-
-static bool spin(struct lock *l, uint32_t word)
+static bool spin(struct lock *l)
 {
 	for (int i = 0; i < SPINS; i++) {
 		relax();
-		if (take_as(l, word))
+		if (atom32_load(&l->held) == 0 && lock_try(l))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Who has slept does not know whether others do, and so takes the lock as one
- * that is slept for: its release wakes the next.  Between two naps it spins
- * too: who wakes meets threads that are busy with the lock, and one try in a
- * nap could go wrong many times over.
+ * Between two naps it spins too: who wakes meets threads that are busy with
+ * the lock, and one try in a nap could go wrong many times over.
  */
 TT_NOINLINE void lock_acquire_slow(struct lock *l)
 {
 	long nap = LOCK_NAP_NS;
 
-	if (spin(l, LOCK_HELD))
+	if (spin(l))
 		return;
 	do {
-		atom32_swap_acquire(&l->word, LOCK_HELD, LOCK_SLEPT_FOR);
-		futex_wait_for(&l->word, LOCK_SLEPT_FOR, nap);
+		atom32_store(&l->slept, 1);
+		futex_wait_for(&l->held, 1, nap);
 		nap = nap < LOCK_NAP_MAX_NS ? 2 * nap : nap;
-	} while (!spin(l, LOCK_SLEPT_FOR));
+	} while (!spin(l));
+	atom32_store(&l->slept, 1);
 }
 
 TT_NOINLINE void lock_wake(struct lock *l)
 {
-	futex_wake_one(&l->word);
+	atom32_store(&l->slept, 0);
+	futex_wake_one(&l->held);
 }

@@ -81,6 +81,7 @@
 #define intake_destroy           tt_intake_destroy
 #define intake_destroy_inherited tt_intake_destroy_inherited
 #define intake_give_back         tt_intake_give_back
+#define intake_keep_far          tt_intake_keep_far
 #define intake_open              tt_intake_open
 #define intake_pick_other        tt_intake_pick_other
 #define intake_return            tt_intake_return
@@ -133,9 +134,9 @@
 #define virtual_set              tt_virtual_set
 #define wakeup_announce          tt_wakeup_announce
 #define wakeup_arrivals          tt_wakeup_arrivals
+#define wakeup_ask               tt_wakeup_ask
 #define wakeup_collect           tt_wakeup_collect
 #define wakeup_init              tt_wakeup_init
-#define wakeup_is_near           tt_wakeup_is_near
 #define wakeup_kick              tt_wakeup_kick
 #define wakeup_rest              tt_wakeup_rest
 #define wakeup_rise              tt_wakeup_rise

@@ -41,7 +41,6 @@ static bool fill_parts(struct timerthread *tt, struct intake *in,
 	};
 
 	tt->wakeup.slack = o->slack;
-	tt->wakeup.timeless = how->virtual != NULL;
 	tt->limit.max = o->max_timers;
 	return engine_init(&tt->engine, &parts);
 }
@@ -57,6 +56,9 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	if (fill_parts(tt, in, how)) {
 		r = how->begin ? how->begin(tt, how->arg) : 0;
 		if (r == 0) {
+			/* A loop would wait while they are sorted. */
+			if (how->driver != DRIVER_POLLED)
+				intake_keep_far(in);
 			intake_open(in);
 			tt->intake = in;
 			return 0;

@@ -36,29 +36,45 @@ static int64_t latest(const struct wakeup *w, int64_t deadline)
 	return until > AWAKE ? until : AWAKE + 1;
 }
 
+/* No timer is due before this time.  Under the lock.  True: kick it. */
+static bool lower(struct wakeup *w, int64_t time)
+{
+	int64_t until = latest(w, time);
+	bool kick;
+
+	if (time >= w->arrivals)
+		return false;
+	w->arrivals = time;
+	kick = until < w->sleep;
+	if (kick)
+		w->sleep = until;
+	if (kick || w->sleep == AWAKE)
+		change(w);
+	return kick;
+}
+
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 {
-	int64_t until = latest(w, deadline);
-	bool kick = false;
+	bool kick;
 
 	lock_acquire(&w->lock);
 	bucket_set_add(&w->listed, bucket);
-	if (deadline < w->arrivals) {
-		w->arrivals = deadline;
-		kick = until < w->sleep;
-		if (kick)
-			w->sleep = until;
-		if (kick || w->sleep == AWAKE)
-			change(w);
-	}
+	kick = lower(w, deadline);
+	w->called |= kick;
 	lock_release(&w->lock);
 	return kick;
 }
 
-bool wakeup_is_near(const struct wakeup *w, int64_t deadline, int64_t ns)
+/* The thread is not called: it will find that it is to sleep less long. */
+void wakeup_ask(struct wakeup *w, int64_t time)
 {
-	return w->timeless ||
-	       clock_add(deadline, -ns) < clock_now(w->sleeper.clock);
+	bool kick;
+
+	lock_acquire(&w->lock);
+	kick = lower(w, time);
+	lock_release(&w->lock);
+	if (kick)
+		wakeup_kick(w);
 }
 
 /* What the descriptor must be set to; AWAKE: whoever is awake will see to it */
@@ -127,6 +143,24 @@ static int64_t halfway(const struct wakeup *w, int64_t until)
 	return until > now ? now + (until / 2 - now / 2) : until;
 }
 
+/*
+ * After a sleep that nobody called the thread from, and that was not to end by
+ * now: it was asked to end earlier, or woke for no reason.
+ */
+static bool sleeps_on(struct wakeup *w, uint32_t *seq, int64_t *until)
+{
+	int64_t now = clock_now(w->sleeper.clock);
+	bool called;
+
+	lock_acquire(&w->lock);
+	called = w->called || wakeup_stopping(w);
+	*seq = atom32_load(&w->seq);
+	*until = w->sleep;
+	lock_release(&w->lock);
+	w->woken = called ? w->woken + 1 : 0;
+	return !called && *until > now;
+}
+
 void wakeup_sleep(struct wakeup *w, int64_t next)
 {
 	int64_t until = latest(w, next);
@@ -141,11 +175,13 @@ void wakeup_sleep(struct wakeup *w, int64_t next)
 		return;
 	}
 	w->sleep = until;
+	w->called = false;
 	lock_release(&w->lock);
 
-	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
+	do
+		sleeper_sleep(&w->sleeper, &w->seq, seq, until);
+	while (sleeps_on(w, &seq, &until));
 
-	w->woken = atom32_load(&w->seq) != seq ? w->woken + 1 : 0;
 	wakeup_rise(w);
 }
 

@@ -65,10 +65,10 @@ struct wakeup {
 	/* Protected by the lock. */
 	int64_t arrivals; /* no timer in a bucket is due earlier */
 	int64_t sleep;    /* the thread sleeps until then; INT64_MIN: awake */
+	bool called;      /* since it lay down: it shall not sleep on */
 	struct bucket_set listed; /* buckets that may hold timers */
 	/* Constant while the thread runs. */
 	int64_t slack; /* may sleep so much longer than until a deadline */
-	bool timeless; /* its clock does not go by itself */
 	struct sleeper sleeper;
 	/* The timer thread's own: `arrivals` as of `seq` then. */
 	uint32_t seen_seq __attribute__((aligned(TT_FAR_APART)));
@@ -87,8 +87,11 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 
 void wakeup_kick(struct wakeup *w);
 
-/* Is the deadline less than ns away, or can that not be told? */
-bool wakeup_is_near(const struct wakeup *w, int64_t deadline, int64_t ns);
+/*
+ * The bucket, which is in the set, holds so many timers that they are to be
+ * fetched at this time, before the first is due.  No lock.
+ */
+void wakeup_ask(struct wakeup *w, int64_t time);
 
 /* No timer in a bucket is due earlier than this. */
 int64_t wakeup_arrivals(struct wakeup *w);

@@ -4,13 +4,13 @@
  * of bucket.c and crank.c that call it.
  *
  * PRODUCERS threads, each with a bucket of its own, schedule TIMERS timers
- * with any deadline, and may call for a collection after each; the timer
- * thread fetches them, runs what its sleep lasted until, and sleeps until the
+ * with any deadline, and may ask for a collection after each, at once or, with
+ * LEAD, before it is due; the timer thread fetches them, runs what its sleep lasted until, and sleeps until the
  * earliest deadline that it knows.  Of its sleeps EARLY may end at any moment,
  * because the time has come or for no reason.  What must hold:
  *
  *  - When nothing moves any more, the timer thread sleeps for the earliest of
- *    all deadlines that are left.
+ *    all deadlines that are left, or for a time before it that was asked for.
  *  - A stop at any moment ends it.
  *  - There is no cycle: it never goes round without sleeping.
  *
@@ -56,6 +56,7 @@ bucket_t bucket[PRODUCERS];
 byte seq;
 byte arrivals = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
+bool called;
 byte in_set;		   /* `listed` */
 bool stopping;
 byte seen_seq;
@@ -68,6 +69,7 @@ byte early = EARLY;
 /* what the timer thread holds */
 byte pending;
 byte producers = PRODUCERS;
+bool asked; /* for a time before a deadline, ever */
 bool ended;
 
 inline change()
@@ -94,20 +96,16 @@ inline see()
 	seen_arrivals = arrivals
 }
 
-/* wakeup_announce, under the bucket's lock */
-inline announce(b, deadline, kick)
+/* Under the lock. */
+inline lower(time, kick)
 {
-	atomic {
-#ifndef NO_LIST
-	in_set = in_set | (1 << b);
-#endif
 	if
-	:: deadline < arrivals ->
-		arrivals = deadline;
+	:: time < arrivals ->
+		arrivals = time;
 		if
-		:: deadline < asleep_until ->
+		:: time < asleep_until ->
 			kick = true;
-			asleep_until = deadline;
+			asleep_until = time;
 			change()
 		:: else ->
 			if
@@ -117,13 +115,40 @@ inline announce(b, deadline, kick)
 		fi
 	:: else
 	fi
+}
+
+/* wakeup_announce, under the bucket's lock; kick is false before */
+inline announce(b, deadline, kick)
+{
+	atomic {
+#ifndef NO_LIST
+		in_set = in_set | (1 << b);
+#endif
+		lower(deadline, kick);
+		called = called || kick
+	}
+}
+
+/* wakeup_ask */
+inline ask(time, kick)
+{
+	atomic {
+		kick = false;
+		asked = asked || time != AWAKE;
+		lower(time, kick)
+	}
+	atomic {
+		if
+		:: kick -> kick_futex(); kick = false
+		:: else
+		fi
 	}
 }
 
 proctype producer(byte b)
 {
 	byte n, deadline;
-	bool kick;
+	bool kick, asks;
 
 	for (n : 1 .. TIMERS) {
 		atomic {
@@ -139,15 +164,26 @@ proctype producer(byte b)
 			announce(b, deadline, kick)
 		:: else
 		fi;
-		if
-		:: true
-		:: announce(b, AWAKE, kick) /* a burst */
-		fi;
+#ifdef LEAD
 		UNLOCK(bucket[b].locked);
 		if
-		:: kick -> kick_futex()
-		:: else
-		fi
+		:: true
+		:: ask(deadline - 1, asks)
+		fi;
+#else
+		/* In truth after the lock: that has many more states. */
+		if
+		:: true
+		:: ask(AWAKE, asks)
+		fi;
+		UNLOCK(bucket[b].locked);
+#endif
+		atomic {
+			if
+			:: kick -> kick_futex(); kick = false
+			:: else
+			fi
+		}
 	}
 	producers--
 }
@@ -203,7 +239,7 @@ inline futex_wait(expected, due)
 }
 
 /* wakeup_sleep */
-inline sleep_until_next(expected, sleeps, due)
+inline sleep_until_next(expected, sleeps, due, again)
 {
 	atomic {
 		expected = seq;
@@ -213,7 +249,9 @@ inline sleep_until_next(expected, sleeps, due)
 		sleeps = !stopping && arrivals >= EARLIEST(pending);
 #endif
 		if
-		:: sleeps -> asleep_until = EARLIEST(pending)
+		:: sleeps ->
+			asleep_until = EARLIEST(pending);
+			called = false
 		:: else
 		fi
 	}
@@ -222,14 +260,28 @@ inline sleep_until_next(expected, sleeps, due)
 #ifdef READ_SEQ_LATE
 		expected = seq;
 #endif
-		futex_wait(expected, due);
+		again = true;
+		do
+		:: again ->
+			futex_wait(expected, due);
+			atomic {
+				again = seq != expected && !called &&
+					!stopping && asleep_until != AWAKE;
+				expected = seq
+			}
+		:: else -> break
+		od;
 		atomic {
 #ifndef NO_AWAKE
 			asleep_until = AWAKE;
 #endif
 #ifndef NO_SEE
-			see()
+			see();
 #endif
+			/* Fewer states to tell apart. */
+			called = false;
+			sleeps = false;
+			expected = 0
 		}
 	:: else
 	fi
@@ -238,7 +290,7 @@ inline sleep_until_next(expected, sleeps, due)
 proctype timer_thread()
 {
 	byte expected, visit, b, e;
-	bool sleeps, due;
+	bool sleeps, due, again;
 
 	do
 	:: stopping -> break
@@ -257,7 +309,7 @@ proctype timer_thread()
 					e = EARLIEST(pending);
 					DROP(pending, e)
 				}
-			:: else -> sleep_until_next(expected, sleeps, due)
+			:: else -> sleep_until_next(expected, sleeps, due, again)
 			fi
 		fi
 	od;
@@ -294,7 +346,8 @@ init
 		for (b : 0 .. PRODUCERS - 1) {
 			left = left | bucket[b].timers
 		}
-		assert(asleep_until == EARLIEST(left))
+		assert(asleep_until == EARLIEST(left) ||
+		       (asked && asleep_until < EARLIEST(left)))
 	:: true /* stop at any moment */
 	fi;
 	stop();

@@ -15,6 +15,7 @@ long_run="-DPRODUCERS=1 -DTIMERS=4"
 holds assertions "$two_buckets"
 holds assertions "$one_bucket"
 holds cycles "$two_buckets"
+holds assertions "$one_bucket -DLEAD"
 
 for bug in NO_CHECK NO_CHANGE NO_KICK NO_LIST NO_SEE NO_AWAKE NO_RESET \
 	RESET_LATE READ_SEQ_LATE; do

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "bucket.h"
-#include "clock.h"
 #include "expiry.h"
 #include "harness.h"
 #include "intake.h"
@@ -140,6 +139,7 @@ START_TEST(a_burst_asks_to_be_fetched)
 	const size_t burst = BUCKET_BURST * BLOCK_ENTRIES;
 
 	begin();
+	bucket->full = 2 * BUCKET_BURST;
 	for (int round = 0; round < 2; round++) {
 		size_t n = 0;
 
@@ -147,7 +147,7 @@ START_TEST(a_burst_asks_to_be_fetched)
 			schedule(1000);
 			n++;
 		} while (wakeup_arrivals(&wakeup) == 1000);
-		ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+		ck_assert_int_eq(wakeup_arrivals(&wakeup), 1000 - BUCKET_LEAD);
 		ck_assert_uint_ge(n, burst - 2 * BLOCK_ENTRIES);
 		ck_assert_uint_le(n, burst);
 		fetch_set();
@@ -185,39 +185,44 @@ START_TEST(a_held_bucket_is_passed_over)
 }
 END_TEST
 
-/* Those that are far are not sorted before they must be. */
-START_TEST(far_ones_stay_until_the_bucket_is_full)
+/* However far they are, there are not so many that to fetch them takes long. */
+START_TEST(a_full_bucket_asks_to_be_fetched_now)
 {
-	const int64_t far =
-		clock_now(CLOCK_MONOTONIC) + 3600 * INT64_C(1000000000);
-	const size_t full = BUCKET_FULL * BLOCK_ENTRIES;
+	const size_t blocks = 2 * BUCKET_BURST, full = blocks * BLOCK_ENTRIES;
 	size_t n = 0;
 
 	begin();
+	bucket->full = blocks;
 	do {
-		schedule(far);
+		schedule(INT64_MAX - 1);
 		n++;
-	} while (wakeup_arrivals(&wakeup) == far);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+	} while (wakeup_arrivals(&wakeup) > INT64_MIN);
 	ck_assert_uint_ge(n, full - 2 * BLOCK_ENTRIES);
 	ck_assert_uint_le(n, full);
 	end();
 }
 END_TEST
 
-/* A virtual clock does not say how far they are. */
-START_TEST(without_a_clock_all_are_near)
+/* All buckets together hold about as many, and each a burst. */
+START_TEST(far_timers_are_shared_out)
 {
-	size_t n = 0;
+	static const uint32_t buckets[] = {1, 3, 16, 1000};
 
-	begin();
-	wakeup.timeless = true;
-	do {
-		schedule(INT64_MAX - 1);
-		n++;
-	} while (wakeup_arrivals(&wakeup) == INT64_MAX - 1);
-	ck_assert_uint_le(n, BUCKET_BURST * BLOCK_ENTRIES);
-	end();
+	for (size_t i = 0; i < 4; i++) {
+		uint32_t n = buckets[i];
+		struct intake *in = intake_create(n);
+
+		ck_assert_uint_eq(in->bucket[0].full, BUCKET_BURST);
+		intake_keep_far(in);
+		for (uint32_t k = 0; k < n; k++) {
+			size_t full = in->bucket[k].full;
+
+			ck_assert_uint_ge(full, BUCKET_BURST);
+			ck_assert(full == BUCKET_BURST ||
+				  (full * n <= 2048 && full * n > 2000));
+		}
+		intake_destroy(in);
+	}
 }
 END_TEST
 
@@ -434,8 +439,8 @@ int main(void)
 		lists_what_is_never_due,
 		a_burst_asks_to_be_fetched,
 		a_held_bucket_is_passed_over,
-		far_ones_stay_until_the_bucket_is_full,
-		without_a_clock_all_are_near,
+		a_full_bucket_asks_to_be_fetched_now,
+		far_timers_are_shared_out,
 		rent_bounds_garbage,
 		rent_bounds_garbage_in_any_order,
 		rent_gets_past_an_immortal,

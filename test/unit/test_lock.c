@@ -49,7 +49,7 @@ START_TEST(counts)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
 	ck_assert_int_eq(counter, THREADS * n);
-	ck_assert_uint_eq(atom32_load(&lock.word), LOCK_FREE);
+	ck_assert_uint_eq(atom32_load(&lock.held), 0);
 }
 END_TEST
 
@@ -70,7 +70,7 @@ START_TEST(sleeps_behind_a_stuck_holder)
 	lock_init(&lock);
 	lock_acquire(&lock);
 	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
-	while (atom32_load(&lock.word) != LOCK_SLEPT_FOR)
+	while (atom32_load(&lock.slept) == 0)
 		sched_yield();
 	ck_assert(!entered);
 	lock_release(&lock);
@@ -87,9 +87,9 @@ START_TEST(a_missed_wake_heals)
 	lock_init(&lock);
 	lock_acquire(&lock);
 	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
-	while (atom32_load(&lock.word) != LOCK_SLEPT_FOR)
+	while (atom32_load(&lock.slept) == 0)
 		sched_yield();
-	atom32_store_release(&lock.word, LOCK_FREE);
+	atom32_store_release(&lock.held, 0);
 	pthread_join(t, NULL);
 	ck_assert(entered);
 }

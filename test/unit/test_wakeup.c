@@ -27,16 +27,21 @@ static void *sleeper(void *arg)
 }
 
 /* Starts a thread that sleeps until then, and waits until it does. */
-static pthread_t start_sleeper(int64_t until)
+static pthread_t start_sleep(int64_t until)
 {
 	pthread_t t;
 
-	wakeup_init(&wakeup);
 	sleep_until = until;
 	ck_assert_int_eq(pthread_create(&t, NULL, sleeper, NULL), 0);
 	while (asleep_until() == INT64_MIN)
 		sched_yield();
 	return t;
+}
+
+static pthread_t start_sleeper(int64_t until)
+{
+	wakeup_init(&wakeup);
+	return start_sleep(until);
 }
 
 START_TEST(keeps_the_earliest)
@@ -104,71 +109,76 @@ START_TEST(what_is_earlier_wakes)
 }
 END_TEST
 
-/* As the timer thread does, which fetches what it is woken for. */
-static void *ever_earlier_sleeper(void *arg)
+/* But it does not call the thread, before that time has come. */
+START_TEST(what_asks_shortens_the_sleep)
 {
-	int64_t next = *(int64_t *)arg;
+	int64_t far = clock_now(CLOCK_MONOTONIC) + INT64_C(3600000000000);
+	pthread_t t = start_sleeper(far);
 
-	while (!wakeup_stopping(&wakeup)) {
-		struct bucket_set listed;
-		int64_t arrivals = wakeup_arrivals(&wakeup);
-
-		if (arrivals < next) {
-			next = arrivals;
-			wakeup_collect(&wakeup, &listed);
-		}
-		wakeup_sleep(&wakeup, next);
+	for (int i = 1; i <= 1000; i++) {
+		wakeup_ask(&wakeup, far - i);
+		ck_assert_int_eq(asleep_until(), far - i);
+		if (i % 100 == 0)
+			sched_yield();
 	}
-	return NULL;
-}
+	ck_assert(!wakeup_announce(&wakeup, 0, far));
+	ck_assert(!wakeup_announce(&wakeup, 0, far - 1000));
+	ck_assert(wakeup_announce(&wakeup, 0, far - 1001));
+	wakeup_kick(&wakeup);
+	pthread_join(t, NULL);
 
-static bool fetched(void)
+	t = start_sleeper(far);
+	wakeup_ask(&wakeup, INT64_MIN);
+	pthread_join(t, NULL);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+
+	t = start_sleeper(far);
+	wakeup_ask(&wakeup, clock_now(CLOCK_MONOTONIC) + 1000000);
+	pthread_join(t, NULL);
+}
+END_TEST
+
+/* Has a sleeper be woken for an earlier deadline. */
+static void sleep_and_be_called(int64_t until)
 {
-	bool none;
+	struct bucket_set listed;
+	pthread_t t = start_sleep(until);
 
-	lock_acquire(&wakeup.lock);
-	none = wakeup.arrivals == INT64_MAX;
-	lock_release(&wakeup.lock);
-	return none;
+	ck_assert(wakeup_announce(&wakeup, 0, until / 4));
+	wakeup_kick(&wakeup);
+	pthread_join(t, NULL);
+	wakeup_collect(&wakeup, &listed);
 }
 
-/* Until it sleeps, knowing all that was announced. */
-static void wait_for_sleeper(void)
-{
-	while (!fetched() || asleep_until() == INT64_MIN)
-		sched_yield();
-}
-
-/*
- * Not always by the last of WAKEUP_ROW: a wake-up that comes when the thread
- * has seen what it was sent for ends the next sleep for no reason.
- */
-START_TEST(a_row_of_wakeups_comes_to_an_end)
+/* Those in a row end the next sleep's being as long as it might. */
+START_TEST(after_a_row_of_wakeups_half_a_sleep)
 {
 	const int64_t hour = INT64_C(3600000000000);
-	int64_t now = clock_now(CLOCK_MONOTONIC), far = now + 2 * hour;
-	int64_t earlier = far, until = far;
+	int64_t before, far;
 	pthread_t t;
 
 	wakeup_init(&wakeup);
-	ck_assert_int_eq(pthread_create(&t, NULL, ever_earlier_sleeper, &far),
-			 0);
-	for (int i = 0; until == earlier; i++) {
-		ck_assert_int_lt(i, 100 * WAKEUP_ROW);
-		wait_for_sleeper();
-		ck_assert(wakeup_announce(&wakeup, 0, --earlier));
-		wakeup_kick(&wakeup);
-		wait_for_sleeper();
-		until = asleep_until();
+	for (unsigned i = 0; i < WAKEUP_ROW; i++) {
+		ck_assert_uint_eq(wakeup.woken, i);
+		far = clock_now(CLOCK_MONOTONIC) + 10 * hour;
+		sleep_and_be_called(far);
 	}
-	ck_assert_int_le(earlier, far - WAKEUP_ROW);
-	ck_assert_int_ge(until, now + (earlier - now) / 2);
-	ck_assert_int_le(until, clock_now(CLOCK_MONOTONIC) + hour);
-	ck_assert(!wakeup_announce(&wakeup, 0, earlier - 100));
-	ck_assert(!wakeup_announce(&wakeup, 0, earlier - hour / 2));
-	ck_assert(wakeup_announce(&wakeup, 0, now + hour / 2));
-	wakeup_stop(&wakeup);
+	before = clock_now(CLOCK_MONOTONIC);
+	far = before + 2 * hour;
+	t = start_sleep(far);
+	ck_assert_int_ge(asleep_until(), before + hour - 1);
+	ck_assert_int_le(asleep_until(), clock_now(CLOCK_MONOTONIC) + hour);
+	ck_assert(!wakeup_announce(&wakeup, 0, far - 1));
+	ck_assert(!wakeup_announce(&wakeup, 0, far - hour / 2));
+	ck_assert(wakeup_announce(&wakeup, 0, before + hour / 2));
+	wakeup_kick(&wakeup);
 	pthread_join(t, NULL);
+
+	/* One that a deadline ends, ends the row. */
+	wakeup_init(&wakeup);
+	sleep_and_be_called(clock_now(CLOCK_MONOTONIC) + hour);
+	wakeup_sleep(&wakeup, clock_now(CLOCK_MONOTONIC) + 1000);
+	ck_assert_uint_eq(wakeup.woken, 0);
 }
 END_TEST
 
@@ -242,7 +252,8 @@ int main(void)
 		no_sleep_past_an_arrival,
 		sleeps_until_the_deadline,
 		what_is_earlier_wakes,
-		a_row_of_wakeups_comes_to_an_end,
+		what_asks_shortens_the_sleep,
+		after_a_row_of_wakeups_half_a_sleep,
 		stop_changes_the_futex,
 		stop_wakes,
 		no_wake_up_is_lost,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each deadline is earlier than all before, and is cancelled 1,000 turns
- * later: what wakes a thread, or goes to the top of a heap, does it each time.
+ * Each deadline is earlier than all before, two hours ahead, and is cancelled
+ * 1,000 turns later: what is at the top of a heap changes each time, and with it
+ * the time that a thread sleeps until.
  */
 #include "config.h"
 
