@@ -145,8 +145,8 @@ def pending(results):
 def earlier(results):
     return net_tables(results, "Earlier", "Each deadline is earlier than all "
                       "before, but two hours ahead; 1000 in flight a "
-                      "thread.  The wheels round to ticks, and nobody is woken there; "
-                      "timerthread stops to be woken after a few.",
+                      "thread.  The wheels round to ticks, and nobody is "
+                      "woken there; timerthread is woken a few times only.",
                       results.wheres("earlier"))
 
 

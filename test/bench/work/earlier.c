@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each deadline is earlier than all before, two hours ahead, and is cancelled
- * 1,000 turns later: what is at the top of a heap changes each time, and with it
- * the time that a thread sleeps until.
+ * 1,000 turns later: what is at the top of a heap changes each time, and with
+ * it the time that a thread sleeps until.
  */
 #include "config.h"
 
