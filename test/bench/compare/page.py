@@ -27,6 +27,15 @@ def few_cpus(machine):
         "itself while as many threads are busy.")
 
 
+def languages(results):
+    if not set(results.peers()) & {"netty", "java-stpe"}:
+        return []
+    return table.wrap(
+        "NOTE: each thread that calls is kept on one CPU in C and in Go, but "
+        "not in Java, which has no call for that; and Java warms up for a "
+        "second, the others for a quarter of what is measured.")
+
+
 def busy(results):
     """How much of the machine was others' meanwhile."""
     cpus = sorted(r["others_cpus"] for r in results.all()
@@ -110,4 +119,4 @@ def lines(results):
         if last_pair and "in flight" not in t.title:
             body += read_modify_writes(results)
     return [*machine_lines(results.machine), "", *few_cpus(results.machine),
-            *busy(results), "", *legend(results), "", *body]
+            *languages(results), *busy(results), "", *legend(results), "", *body]
