@@ -45,7 +45,6 @@ TT_NOINLINE int admit_grow(struct bucket *b, bool slot)
 	return r;
 }
 
-/* If the bucket was fetched meanwhile, that is done once more for nothing. */
 TT_NOINLINE void admit_burst(struct wakeup *w, bool full, int64_t nearest)
 {
 	wakeup_ask(w, full ? INT64_MIN : clock_add(nearest, -BUCKET_LEAD));

@@ -65,10 +65,13 @@ static inline int admit_begin(struct bucket *b, bool slot)
  */
 void admit_burst(struct wakeup *w, bool full, int64_t nearest);
 
-/* Are there so many arrivals that the timer thread may have to fetch them? */
+/*
+ * Are there so many arrivals that the timer thread may have to fetch them?
+ * Asked at the end of a block, or one entry before it: rent may push one too.
+ */
 static inline bool admit_is_burst(const struct bucket *b)
 {
-	return unlikely(!queue_has_room(&b->arrivals, 1)) &&
+	return unlikely(!queue_has_room(&b->arrivals, 2)) &&
 	       b->arrivals.blocks >= BUCKET_BURST;
 }
 

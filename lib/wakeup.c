@@ -14,6 +14,7 @@ void wakeup_init(struct wakeup *w)
 	memset(w, 0, sizeof(*w));
 	lock_init(&w->lock);
 	w->arrivals = INT64_MAX;
+	w->asked = INT64_MAX;
 	w->sleep = AWAKE;
 	w->seen_arrivals = INT64_MAX;
 	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false};
@@ -36,42 +37,46 @@ static int64_t latest(const struct wakeup *w, int64_t deadline)
 	return until > AWAKE ? until : AWAKE + 1;
 }
 
-/* No timer is due before this time.  Under the lock.  True: kick it. */
-static bool lower(struct wakeup *w, int64_t time)
-{
-	int64_t until = latest(w, time);
-	bool kick;
-
-	if (time >= w->arrivals)
-		return false;
-	w->arrivals = time;
-	kick = until < w->sleep;
-	if (kick)
-		w->sleep = until;
-	if (kick || w->sleep == AWAKE)
-		change(w);
-	return kick;
-}
-
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 {
-	bool kick;
+	int64_t until = latest(w, deadline);
+	bool kick = false;
 
 	lock_acquire(&w->lock);
 	bucket_set_add(&w->listed, bucket);
-	kick = lower(w, deadline);
-	w->called |= kick;
+	if (deadline < w->arrivals) {
+		w->arrivals = deadline;
+		kick = until < w->sleep;
+		if (kick) {
+			w->sleep = until;
+			w->called = true;
+		}
+		if (kick || w->sleep == AWAKE)
+			change(w);
+	}
 	lock_release(&w->lock);
 	return kick;
 }
 
-/* The thread is not called: it will find that it is to sleep less long. */
+/* When the thread wakes up.  Under the lock. */
+static int64_t wakes_at(const struct wakeup *w)
+{
+	int64_t asked = latest(w, w->asked);
+
+	return asked < w->sleep ? asked : w->sleep;
+}
+
 void wakeup_ask(struct wakeup *w, int64_t time)
 {
-	bool kick;
+	bool kick = false;
 
 	lock_acquire(&w->lock);
-	kick = lower(w, time);
+	if (time < w->asked) {
+		kick = latest(w, time) < wakes_at(w);
+		w->asked = time;
+		if (kick || w->sleep == AWAKE)
+			change(w);
+	}
 	lock_release(&w->lock);
 	if (kick)
 		wakeup_kick(w);
@@ -83,7 +88,7 @@ static int64_t due(struct wakeup *w)
 	int64_t t;
 
 	lock_acquire(&w->lock);
-	t = wakeup_stopping(w) ? INT64_MAX : w->sleep;
+	t = wakeup_stopping(w) ? INT64_MAX : wakes_at(w);
 	lock_release(&w->lock);
 	return t;
 }
@@ -108,11 +113,17 @@ void wakeup_kick(struct wakeup *w)
 		sleeper_wake(&w->sleeper, &w->seq);
 }
 
+/* By when the thread must look into the buckets.  Under the lock. */
+static int64_t expected(const struct wakeup *w)
+{
+	return w->asked < w->arrivals ? w->asked : w->arrivals;
+}
+
 /* Under the lock. */
 static void see(struct wakeup *w)
 {
 	w->seen_seq = atom32_load(&w->seq);
-	w->seen_arrivals = w->arrivals;
+	w->seen_arrivals = expected(w);
 }
 
 int64_t wakeup_arrivals(struct wakeup *w)
@@ -132,6 +143,7 @@ void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed)
 	*ret_listed = w->listed;
 	w->listed = (struct bucket_set){0};
 	w->arrivals = INT64_MAX;
+	w->asked = INT64_MAX;
 	see(w);
 	lock_release(&w->lock);
 }
@@ -155,9 +167,8 @@ static bool sleeps_on(struct wakeup *w, uint32_t *seq, int64_t *until)
 	lock_acquire(&w->lock);
 	called = w->called || wakeup_stopping(w);
 	*seq = atom32_load(&w->seq);
-	*until = w->sleep;
+	*until = wakes_at(w);
 	lock_release(&w->lock);
-	w->woken = called ? w->woken + 1 : 0;
 	return !called && *until > now;
 }
 
@@ -170,7 +181,7 @@ void wakeup_sleep(struct wakeup *w, int64_t next)
 		until = halfway(w, until);
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
-	if (w->arrivals < next || wakeup_stopping(w)) {
+	if (expected(w) < next || wakeup_stopping(w)) {
 		lock_release(&w->lock);
 		return;
 	}
@@ -196,6 +207,7 @@ void wakeup_rest(struct wakeup *w, int64_t next)
 void wakeup_rise(struct wakeup *w)
 {
 	lock_acquire(&w->lock);
+	w->woken = w->called ? w->woken + 1 : 0;
 	w->sleep = AWAKE;
 	see(w);
 	lock_release(&w->lock);

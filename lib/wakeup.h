@@ -18,8 +18,10 @@
  *     to sleep and the sleep ends it.
  *  3. A wake-up is sent only to a thread that sleeps, or has decided to,
  *     beyond the new deadline and the slack, and beyond all that it was sent
- *     one for.  A bucket that must be emptied for its size announces INT64_MIN.
- *     Where wake-ups come in a row, each for an earlier deadline than the last,
+ *     one for.  A bucket that must be emptied for its size asks for that, at
+ *     once or before it is due.
+ *     Where wake-ups come in a row, with no sleep between that lasted as long
+ *     as it was to,
  *     the thread sleeps but half as long as it might: what is announced for
  *     the other half then needs none.  That costs at most one sleep more for
  *     every WAKEUP_ROW wake-ups.
@@ -33,7 +35,7 @@
  * between the two delays its own timer, and those due after it, until it runs
  * again; earlier ones send a wake-up of their own.
  *
- * Any thread: announce, kick, stop, stopping.  The timer thread: the rest;
+ * Any thread: announce, ask, kick, stop, stopping.  The timer thread: the rest;
  * where it sleeps in a loop, rest and rise in the place of sleep.
  * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
  * wake-up, test/model/polled.pml one of the descriptor.
@@ -66,6 +68,7 @@ struct wakeup {
 	int64_t arrivals; /* no timer in a bucket is due earlier */
 	int64_t sleep;    /* the thread sleeps until then; INT64_MIN: awake */
 	bool called;      /* since it lay down: it shall not sleep on */
+	int64_t asked;    /* it shall fetch them then, though none is due */
 	struct bucket_set listed; /* buckets that may hold timers */
 	/* Constant while the thread runs. */
 	int64_t slack; /* may sleep so much longer than until a deadline */
@@ -88,12 +91,14 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 void wakeup_kick(struct wakeup *w);
 
 /*
- * The bucket, which is in the set, holds so many timers that they are to be
- * fetched at this time, before the first is due.  No lock.
+ * A bucket holds so many timers that they are to be fetched at this time,
+ * before the first is due.  The thread is not called: it finds that it is to
+ * wake up then.  No lock; if the bucket was fetched meanwhile, that is done
+ * once more for nothing.
  */
 void wakeup_ask(struct wakeup *w, int64_t time);
 
-/* No timer in a bucket is due earlier than this. */
+/* No timer in a bucket is due, or to be fetched, earlier than this. */
 int64_t wakeup_arrivals(struct wakeup *w);
 
 /*

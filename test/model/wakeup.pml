@@ -5,12 +5,13 @@
  *
  * PRODUCERS threads, each with a bucket of its own, schedule TIMERS timers
  * with any deadline, and may ask for a collection after each, at once or, with
- * LEAD, before it is due; the timer thread fetches them, runs what its sleep lasted until, and sleeps until the
- * earliest deadline that it knows.  Of its sleeps EARLY may end at any moment,
- * because the time has come or for no reason.  What must hold:
+ * LEAD, before it is due; the timer thread fetches them, runs what its sleep
+ * lasted until, and sleeps until the earliest deadline that it knows.  Of its
+ * sleeps EARLY may end at any moment, because the time has come or for no
+ * reason.  What must hold:
  *
  *  - When nothing moves any more, the timer thread sleeps for the earliest of
- *    all deadlines that are left, or for a time before it that was asked for.
+ *    all deadlines that are left, or a time before it that was asked for.
  *  - A stop at any moment ends it.
  *  - There is no cycle: it never goes round without sleeping.
  *
@@ -57,6 +58,7 @@ byte seq;
 byte arrivals = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
 bool called;
+byte asked = NEVER;
 byte in_set;		   /* `listed` */
 bool stopping;
 byte seen_seq;
@@ -69,7 +71,6 @@ byte early = EARLY;
 /* what the timer thread holds */
 byte pending;
 byte producers = PRODUCERS;
-bool asked; /* for a time before a deadline, ever */
 bool ended;
 
 inline change()
@@ -93,19 +94,24 @@ inline kick_futex()
 inline see()
 {
 	seen_seq = seq;
-	seen_arrivals = arrivals
+	seen_arrivals = MIN(arrivals, asked)
 }
 
-/* Under the lock. */
-inline lower(time, kick)
+/* wakeup_announce, under the bucket's lock */
+inline announce(b, deadline, kick)
 {
+	atomic {
+#ifndef NO_LIST
+	in_set = in_set | (1 << b);
+#endif
 	if
-	:: time < arrivals ->
-		arrivals = time;
+	:: deadline < arrivals ->
+		arrivals = deadline;
 		if
-		:: time < asleep_until ->
+		:: deadline < asleep_until ->
 			kick = true;
-			asleep_until = time;
+			called = true;
+			asleep_until = deadline;
 			change()
 		:: else ->
 			if
@@ -115,17 +121,6 @@ inline lower(time, kick)
 		fi
 	:: else
 	fi
-}
-
-/* wakeup_announce, under the bucket's lock; kick is false before */
-inline announce(b, deadline, kick)
-{
-	atomic {
-#ifndef NO_LIST
-		in_set = in_set | (1 << b);
-#endif
-		lower(deadline, kick);
-		called = called || kick
 	}
 }
 
@@ -133,9 +128,16 @@ inline announce(b, deadline, kick)
 inline ask(time, kick)
 {
 	atomic {
-		kick = false;
-		asked = asked || time != AWAKE;
-		lower(time, kick)
+		if
+		:: time < asked ->
+			kick = time < MIN(asleep_until, asked);
+			asked = time;
+			if
+			:: kick || asleep_until == AWAKE -> change()
+			:: else
+			fi
+		:: else
+		fi
 	}
 	atomic {
 		if
@@ -196,6 +198,7 @@ inline collect(visit, b)
 		in_set = 0;
 #ifndef RESET_LATE
 		arrivals = NEVER;
+		asked = NEVER;
 #endif
 		see()
 	}
@@ -217,6 +220,7 @@ inline collect(visit, b)
 #ifdef RESET_LATE
 	atomic {
 		arrivals = NEVER;
+		asked = NEVER;
 		see()
 	}
 #endif
@@ -246,7 +250,8 @@ inline sleep_until_next(expected, sleeps, due, again)
 #ifdef NO_CHECK
 		sleeps = !stopping;
 #else
-		sleeps = !stopping && arrivals >= EARLIEST(pending);
+		sleeps = !stopping &&
+			 MIN(arrivals, asked) >= EARLIEST(pending);
 #endif
 		if
 		:: sleeps ->
@@ -266,7 +271,7 @@ inline sleep_until_next(expected, sleeps, due, again)
 			futex_wait(expected, due);
 			atomic {
 				again = seq != expected && !called &&
-					!stopping && asleep_until != AWAKE;
+					!stopping && asked != AWAKE;
 				expected = seq
 			}
 		:: else -> break
@@ -309,7 +314,8 @@ proctype timer_thread()
 					e = EARLIEST(pending);
 					DROP(pending, e)
 				}
-			:: else -> sleep_until_next(expected, sleeps, due, again)
+			:: else ->
+				sleep_until_next(expected, sleeps, due, again)
 			fi
 		fi
 	od;
@@ -346,8 +352,7 @@ init
 		for (b : 0 .. PRODUCERS - 1) {
 			left = left | bucket[b].timers
 		}
-		assert(asleep_until == EARLIEST(left) ||
-		       (asked && asleep_until < EARLIEST(left)))
+		assert(asleep_until == EARLIEST(left) && asked != AWAKE)
 	:: true /* stop at any moment */
 	fi;
 	stop();
