@@ -14,10 +14,10 @@
  *     are found while their lines are still in this CPU's cache.
  *  3. Constant time under the lock in bucket_schedule.
  *  4. Arrivals that fill BUCKET_BURST blocks ask the timer thread to fetch
- *     them BUCKET_LEAD before the first is due, so that it has sorted them by
- *     then.  Until that time they wait in the bucket, where it costs little to
- *     find them cancelled; but not more than fill so many blocks as the
- *     bucket may hold.
+ *     them BUCKET_LEAD before the first is due, as of then, so that it has
+ *     sorted them by that time.  Until it looks into the buckets, for this or
+ *     for another reason, they wait there, where it costs little to find them
+ *     cancelled; but not more than fill `full` blocks.
  *  5. Before bucket_open and after bucket_shut nothing gets in.
  *
  * Any thread: schedule.  Who starts and stops the instance: open, shut.  The
@@ -34,8 +34,8 @@
 
 /*
  * In blocks: about 8,000 timers.  Fewer would send timers through the timer
- * thread that a busy CPU has in flight and is about to cancel; more, and it
- * falls behind what is due meanwhile.
+ * thread that a busy CPU has in flight and is about to cancel; more of those
+ * that are due soon, and it falls behind.
  */
 #define BUCKET_BURST 32
 

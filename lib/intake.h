@@ -44,10 +44,12 @@ void intake_destroy(struct intake *in);
 void intake_destroy_inherited(struct intake *in);
 
 /*
- * Lets arrivals pile up that are far from due: before intake_open.  In all
- * buckets together not more than the timer thread can take in without being
- * late: with 100,000 in flight, all 10 s ahead, a pair took 520 ns where it had
- * fetched and sorted them, and takes 75 where they stay.
+ * Lets arrivals that are far from due pile up in the buckets: before
+ * intake_open.  In all together about as many as the timer thread can take in
+ * and sort within BUCKET_LEAD, so that with many buckets none may hold more
+ * than a burst.  With 100,000 in flight, all 10 s ahead, a pair took 520 ns
+ * where the timer thread had fetched and sorted them, and takes 75 where they
+ * stay.
  */
 void intake_keep_far(struct intake *in);
 

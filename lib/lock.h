@@ -14,7 +14,8 @@
  * Why not a mutex: releasing one that may have sleepers costs a second atomic
  * read-modify-write, about a fifth of a whole schedule-and-cancel pair.  Here
  * the release stores and then looks for sleepers; a CPU may do these two in
- * the other order and miss one that is just lying down, hence the nap in 3.
+ * the other order and miss one that is just lying down, or be preempted between
+ * them and forget one that lay down since, hence the nap in 3.
  * The section is some 20 ns long, so whoever meets a holder that does not
  * finish within the spin has met one that was preempted.
  *
