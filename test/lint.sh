@@ -20,10 +20,10 @@ find include lib test examples -name '*.[ch]' -exec \
 
 # Comments too, which clang-format leaves as they are.
 find include lib test examples -name '*.[ch]' -exec awk '
-	{ line = $0; width = 0 }
 	{
-		for (i = 1; i <= length(line); i++)
-			width += substr(line, i, 1) == "\t" ? 8 - width % 8 : 1
+		width = 0
+		for (i = 1; i <= length($0); i++)
+			width += substr($0, i, 1) == "\t" ? 8 - width % 8 : 1
 	}
 	width > 80 { print FILENAME ":" FNR ": " width " columns"; found = 1 }
 	END { exit found }' {} + || failed=1

@@ -101,16 +101,16 @@ int64_t percentile(int64_t *values, size_t n, double p)
 	return values[i < n ? i : n - 1];
 }
 
-static long sleeps_of(const char *task)
+long sleeps_of(long tid)
 {
-	char path[300], line[256];
-	long n = 0;
+	char path[64], line[256];
+	long n = -1;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%s/status", task);
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/status", tid);
 	f = fopen(path, "r");
 	if (!f)
-		return 0;
+		return -1;
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
 			break;
@@ -127,8 +127,12 @@ long others_sleeps(void)
 	long n = 0;
 
 	while (d && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] != '.' && atol(e->d_name) != self)
-			n += sleeps_of(e->d_name);
+		long tid = atol(e->d_name), of_it;
+
+		if (e->d_name[0] == '.' || tid == self)
+			continue;
+		of_it = sleeps_of(tid);
+		n += of_it > 0 ? of_it : 0;
 	}
 	if (d)
 		closedir(d);

@@ -30,7 +30,10 @@ void relax(void);
 /* Sorts, and returns the value that the share p of n are not above. */
 int64_t percentile(int64_t *values, size_t n, double p);
 
-/* How often threads of the process other than the caller's went to sleep. */
+/* How often a thread of the process went to sleep; -1: it is not there. */
+long sleeps_of(long tid);
+
+/* How often threads of the process other than the caller's did. */
 long others_sleeps(void);
 
 /* 64 random bits from a state that is not 0 (xorshift64, Marsaglia 2003). */

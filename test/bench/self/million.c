@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 enum { TIMERS = 1000000, MAX_PROBES = 100000 };
 
@@ -38,9 +37,8 @@ static void *probe(void *arg)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	while (!over && n_probes < MAX_PROBES) {
 		int64_t at = now_ns() + BENCH_MS;
-		struct timespec t = {at / BENCH_S, at % BENCH_S};
 
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		sleep_until_ns(at);
 		probes[n_probes++] = now_ns() - at;
 	}
 	return arg;

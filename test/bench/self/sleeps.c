@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include <stdio.h>
 #include <unistd.h>
 
 struct asked {
@@ -38,18 +37,8 @@ void watch_sleeps(struct sleeps *w, struct timerthread *tt)
 
 long sleeps(const struct sleeps *w)
 {
-	char line[128];
-	long n = -1;
-	FILE *f;
+	long n = sleeps_of(w->tid);
 
-	snprintf(line, sizeof(line), "/proc/self/task/%d/status", (int)w->tid);
-	f = fopen(line, "r");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
-			break;
-	}
-	if (f)
-		fclose(f);
 	check(n < 0 ? -ENOENT : 0, "the timer thread's status in /proc");
 	return n;
 }

@@ -9,7 +9,6 @@
 #include "bench.h"
 
 #include <errno.h>
-#include <time.h>
 
 enum { A_MS = 20 };
 
@@ -30,9 +29,7 @@ void bench_wakeups(const struct bench_options *o)
 	before = sleeps(&w);
 	start = now_ns();
 	for (at = start; at < start + seconds * BENCH_S; at += BENCH_MS) {
-		struct timespec t = {at / BENCH_S, at % BENCH_S};
-
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		sleep_until_ns(at);
 		for (int i = 0; i < A_MS; i++) {
 			if (id[i] && timerthread_cancel(tt, id[i]) != 0)
 				failed++;

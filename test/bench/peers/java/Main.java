@@ -34,7 +34,7 @@ final class Main {
 
 	private static void usage() {
 		System.err.println("usage: bench-java WORK " +
-				   "peer=netty|netty-100ms|stpe|none " +
+				   "peer=netty|stpe|none " +
 				   "[key=value ...]");
 		for (Work work : WORKS)
 			System.err.println("  " + work.name + " " + work.keys);

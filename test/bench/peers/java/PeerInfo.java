@@ -21,9 +21,7 @@ record PeerInfo(String name, String version, long resolution, String notes,
 	static PeerInfo find(String key) {
 		switch (key) {
 		case "netty":
-			return netty("netty", 1);
-		case "netty-100ms":
-			return netty("netty-100ms", 100);
+			return netty();
 		case "stpe":
 			return new PeerInfo("java-stpe", java(), 1,
 					    NO_WAIT + NOR_TELL, true, false,
@@ -36,11 +34,12 @@ record PeerInfo(String name, String version, long resolution, String notes,
 		return null;
 	}
 
-	private static PeerInfo netty(String name, int tickMs) {
-		return new PeerInfo(name, nettyVersion(),
-				    TimeUnit.MILLISECONDS.toNanos(tickMs),
+	private static PeerInfo netty() {
+		return new PeerInfo("netty", nettyVersion(),
+				    TimeUnit.MILLISECONDS.toNanos(
+					    PeerNetty.TICK_MS),
 				    BATCHED + NO_WAIT, true, true,
-				    () -> new PeerNetty(tickMs));
+				    PeerNetty::new);
 	}
 
 	private static String nettyVersion() {
