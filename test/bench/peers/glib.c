@@ -14,6 +14,7 @@
  * it needs so long that the workloads would not end.
  */
 #include "peer.h"
+#include "running.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -49,9 +50,6 @@ static pthread_t thread;
 static _Thread_local bool in_loop;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t is_over = PTHREAD_COND_INITIALIZER;
-static struct timer *running;
-static int waiters;
 
 const char *peer_version(void)
 {
@@ -70,9 +68,7 @@ static gint64 microseconds(int64_t ns)
 static void end_run(void)
 {
 	pthread_mutex_lock(&lock);
-	running = NULL;
-	if (waiters > 0)
-		pthread_cond_broadcast(&is_over);
+	running_end();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -91,7 +87,7 @@ static gboolean dispatch(GSource *g, GSourceFunc unused_fn, gpointer unused)
 		return t ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 	}
 	t->source = NULL;
-	running = t;
+	running_begin(t);
 	pthread_mutex_unlock(&lock);
 	s->fn(s->arg);
 	end_run();
@@ -168,14 +164,6 @@ int peer_schedule(void *timer, int64_t now, int64_t delay, peer_fn *fn,
 	return 0;
 }
 
-static void wait_until_over(const struct timer *t)
-{
-	waiters++;
-	while (running == t)
-		pthread_cond_wait(&is_over, &lock);
-	waiters--;
-}
-
 int peer_cancel(void *timer)
 {
 	struct timer *t = timer;
@@ -188,7 +176,7 @@ int peer_cancel(void *timer)
 		s->timer = NULL;
 		g_source_destroy(&s->g);
 	} else if (!in_loop) {
-		wait_until_over(t);
+		running_wait(&lock, t);
 	}
 	pthread_mutex_unlock(&lock);
 	return s != NULL;

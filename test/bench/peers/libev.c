@@ -18,6 +18,7 @@
  * the loop either.  Where it is not known, the loop is woken.
  */
 #include "peer.h"
+#include "running.h"
 
 #include <errno.h>
 #include <ev.h>
@@ -48,13 +49,10 @@ static pthread_t thread;
 static _Thread_local bool in_loop;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t is_over = PTHREAD_COND_INITIALIZER;
-static int64_t base;          /* not after the loop's time */
-static int64_t awake_by;      /* the loop looks at the heap by itself */
-static struct timer *first;   /* was the heap's first, and may still be */
-static int first_place;       /* of the heap's array */
-static struct timer *running; /* its callback */
-static int waiters;
+static int64_t base;        /* not after the loop's time */
+static int64_t awake_by;    /* the loop looks at the heap by itself */
+static struct timer *first; /* was the heap's first, and may still be */
+static int first_place;     /* of the heap's array */
 static bool stopping;
 
 const char *peer_version(void)
@@ -115,13 +113,11 @@ static void expire(struct ev_loop *l, ev_timer *ev, int revents)
 	(void)revents;
 	if (first == t)
 		first = NULL;
-	running = t;
+	running_begin(t);
 	pthread_mutex_unlock(&lock);
 	fn(arg);
 	pthread_mutex_lock(&lock);
-	running = NULL;
-	if (waiters > 0)
-		pthread_cond_broadcast(&is_over);
+	running_end();
 }
 
 static void *run(void *arg)
@@ -223,14 +219,6 @@ static bool is_pending(struct timer *t)
 	return ev_is_active(&t->ev) || ev_is_pending(&t->ev);
 }
 
-static void wait_until_over(const struct timer *t)
-{
-	waiters++;
-	while (running == t)
-		pthread_cond_wait(&is_over, &lock);
-	waiters--;
-}
-
 int peer_cancel(void *timer)
 {
 	struct timer *t = timer;
@@ -243,7 +231,7 @@ int peer_cancel(void *timer)
 		if (first == t)
 			first = NULL;
 	} else if (!in_loop) {
-		wait_until_over(t);
+		running_wait(&lock, t);
 	}
 	pthread_mutex_unlock(&lock);
 	return pending;

@@ -17,6 +17,7 @@
  * lock are those of this adapter.
  */
 #include "peer.h"
+#include "running.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -72,12 +73,9 @@ static pthread_t thread;
 static _Thread_local bool in_loop;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t is_over = PTHREAD_COND_INITIALIZER;
 static struct handle queue = {.next = &queue, .prev = &queue};
 static struct handle *unused;
 static struct chunk *chunks;
-static struct timer *running;
-static int waiters;
 static bool stopping;
 
 const char *peer_version(void)
@@ -154,13 +152,11 @@ static void expire(uv_timer_t *uv)
 	h->started = false;
 	put_unused(h);
 	t->handle = NULL;
-	running = t;
+	running_begin(t);
 	pthread_mutex_unlock(&lock);
 	fn(arg);
 	pthread_mutex_lock(&lock);
-	running = NULL;
-	if (waiters > 0)
-		pthread_cond_broadcast(&is_over);
+	running_end();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -326,14 +322,6 @@ int peer_schedule(void *timer, int64_t now, int64_t delay, peer_fn *fn,
 	return 0;
 }
 
-static void wait_until_over(const struct timer *t)
-{
-	waiters++;
-	while (running == t)
-		pthread_cond_wait(&is_over, &lock);
-	waiters--;
-}
-
 /* Takes it back, or has the loop stop it.  Unlocks. */
 static void drop(struct handle *h)
 {
@@ -362,7 +350,7 @@ int peer_cancel(void *timer)
 		return 1;
 	}
 	if (!in_loop)
-		wait_until_over(t);
+		running_wait(&lock, t);
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
