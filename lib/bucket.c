@@ -47,20 +47,21 @@ void bucket_shut(struct bucket *b)
 	lock_release(&b->lock);
 }
 
-struct block *bucket_collect(struct bucket *b, struct block **spares,
-			     struct slot **ret_back)
+struct chain bucket_collect(struct bucket *b, struct block **spares,
+			    struct slot **ret_back)
 {
-	struct block *taken, *surplus, *one = NULL;
+	struct block *surplus, *one = NULL;
+	struct chain taken;
 
 	lock_acquire(&b->lock);
+	taken = (struct chain){queue_take(&b->arrivals), b->nearest};
 	b->listed = false;
 	b->nearest = INT64_MAX;
 	*ret_back = b->back;
 	b->back = NULL;
-	taken = queue_take(&b->arrivals);
 	surplus = b->arrivals.spares;
 	b->arrivals.spares = NULL;
-	if (taken)
+	if (taken.first)
 		one = surplus ? block_pop(&surplus) : block_pop(spares);
 	if (one)
 		block_push(&b->arrivals.spares, one);

@@ -92,8 +92,8 @@ int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
  * exchange, and its surplus joins them.  *ret_back is a chain of slots, through
  * next, for away_take.
  */
-struct block *bucket_collect(struct bucket *b, struct block **spares,
-			     struct slot **ret_back);
+struct chain bucket_collect(struct bucket *b, struct block **spares,
+			    struct slot **ret_back);
 
 /* Gives the slots on the returns list back. */
 void bucket_give_back(struct bucket *b);

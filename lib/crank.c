@@ -53,6 +53,7 @@ static void collect(struct engine *e)
 	struct bucket_set listed;
 	uint32_t i;
 
+	pending_advance(&e->pending, engine_clock(e));
 	wakeup_collect(e->parts.wakeup, &listed);
 	while (bucket_set_take(&listed, &i))
 		fetch(e, &e->parts.intake->bucket[i]);
@@ -103,11 +104,19 @@ static enum step settle(struct engine *e)
 	return fire(e);
 }
 
+/* Nothing is due: what will be shall be in its place. */
+static enum step prepare(struct engine *e, enum pending_next found)
+{
+	if (pending_prepare(&e->pending, e->now))
+		return STEP_MORE;
+	return found == PENDING_FIRST ? settle(e) : STEP_DONE;
+}
+
 /* One step towards having nothing due. */
 static enum step run_one(struct engine *e)
 {
+	enum pending_next found;
 	enum step step;
-	bool found;
 
 	if (wakeup_stopping(e->parts.wakeup))
 		return STEP_DONE;
@@ -116,12 +125,16 @@ static enum step run_one(struct engine *e)
 		collect(e);
 		found = pending_next(&e->pending, &e->next);
 	}
-	if (!found)
+	if (found == PENDING_MORE)
 		return STEP_MORE;
 	if (!is_due(e, e->next))
-		return pending_sort(&e->pending) ? STEP_MORE : settle(e);
+		return prepare(e, found);
 	if (e->over)
 		return STEP_DONE;
+	if (found == PENDING_FAR) {
+		pending_open(&e->pending);
+		return STEP_MORE;
+	}
 	step = fire(e);
 	if (step == STEP_MORE)
 		tidy_between(e);

@@ -115,3 +115,17 @@ enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
 	lock_release(&b->lock);
 	return x;
 }
+
+enum expiry expiry_settle(struct bucket *b, struct slot *s, struct entry *e)
+{
+	enum expiry x = expiry_look(b, s, e);
+
+	if (likely(slot_state(atom32_load(&s->state)) != SLOT_MOVED) ||
+	    x != EXPIRY_PENDING)
+		return x;
+	lock_acquire(&b->lock);
+	/* No time is so early that it might run. */
+	x = expiry_judge(s, e, INT64_MIN);
+	lock_release(&b->lock);
+	return x == EXPIRY_LATER || x == EXPIRY_RUN ? EXPIRY_PENDING : x;
+}

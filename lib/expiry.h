@@ -58,6 +58,12 @@ enum expiry expiry_look(struct bucket *b, struct slot *s,
 			const struct entry *e);
 
 /*
+ * The same, and if the timer was moved to a later time e becomes the entry for
+ * that.
+ */
+enum expiry expiry_settle(struct bucket *b, struct slot *s, struct entry *e);
+
+/*
  * The deadline after deadline, which has passed: the first one in step that
  * has not.
  */

@@ -52,6 +52,7 @@
 #define expiry_rearm             tt_expiry_rearm
 #define expiry_repeat            tt_expiry_repeat
 #define expiry_run               tt_expiry_run
+#define expiry_settle            tt_expiry_settle
 #define fire                     tt_fire
 #define fire_conclude            tt_fire_conclude
 #define fork_number              tt_fork_number
@@ -89,6 +90,7 @@
 #define lock_acquire_slow        tt_lock_acquire_slow
 #define lock_wake                tt_lock_wake
 #define pending_add              tt_pending_add
+#define pending_advance          tt_pending_advance
 #define pending_check            tt_pending_check
 #define pending_come_back        tt_pending_come_back
 #define pending_destroy          tt_pending_destroy
@@ -97,6 +99,8 @@
 #define pending_init             tt_pending_init
 #define pending_keep             tt_pending_keep
 #define pending_next             tt_pending_next
+#define pending_open             tt_pending_open
+#define pending_prepare          tt_pending_prepare
 #define pending_put_back         tt_pending_put_back
 #define pending_sort             tt_pending_sort
 #define pending_sweep            tt_pending_sweep
@@ -127,6 +131,11 @@
 #define slots_init               tt_slots_init
 #define slots_next_chunk         tt_slots_next_chunk
 #define start_instance           tt_start_instance
+#define sweep_look               tt_sweep_look
+#define sweep_pay                tt_sweep_pay
+#define sweep_raise_alarm        tt_sweep_raise_alarm
+#define sweep_reclaim            tt_sweep_reclaim
+#define sweep_settle             tt_sweep_settle
 #define turn_begin               tt_turn_begin
 #define turn_end                 tt_turn_end
 #define virtual_create           tt_virtual_create
@@ -142,5 +151,13 @@
 #define wakeup_rise              tt_wakeup_rise
 #define wakeup_sleep             tt_wakeup_sleep
 #define wakeup_stop              tt_wakeup_stop
+#define wheel_advance            tt_wheel_advance
+#define wheel_check              tt_wheel_check
+#define wheel_destroy            tt_wheel_destroy
+#define wheel_file               tt_wheel_file
+#define wheel_init               tt_wheel_init
+#define wheel_take               tt_wheel_take
+#define wheel_visit              tt_wheel_visit
+#define wheel_visited            tt_wheel_visited
 
 #endif

@@ -1,95 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "expiry.h"
+#include "clock.h"
 #include "must.h"
 #include "pending.h"
 
 #define BATCH      64
 #define SPARES_MAX 16
 
-/* Slots are fetched so many entries before they are looked at. */
-#define PREFETCH 8
+/* A slot of so few entries is filed anew to know which of them live. */
+#define FEW (4 * BLOCK_ENTRIES)
+
+/* What is due within so many nanoseconds is near, if there is time for it. */
+#define NEAR_NS 500000
+
+/* In so many nanoseconds a block can be filed, while others run. */
+#define BLOCK_NS 20000
 
 bool pending_init(struct pending *p, struct intake *in)
 {
-	*p = (struct pending){.intake = in};
+	*p = (struct pending){.intake = in, .near = PENDING_NEAR};
 	heap_init(&p->heap);
+	wheel_init(&p->wheel);
 	return heap_reserve(&p->heap);
 }
 
 void pending_destroy(struct pending *p)
 {
 	heap_destroy(&p->heap);
+	wheel_destroy(&p->wheel);
 	backlog_destroy(&p->backlog);
 	block_free_all(p->spares);
 }
 
-/* Is e of no more use?  Then frees its timer, if that is over. */
-static bool reclaim(struct pending *p, const struct entry *e)
-{
-	struct bucket *b = intake_bucket(p->intake, e->index);
-	struct slot *s = slots_of(&b->slots, e->index);
-	enum expiry x = expiry_look(b, s, e);
-
-	if (x == EXPIRY_OVER)
-		intake_return(p->intake, s);
-	return x != EXPIRY_PENDING;
-}
-
-/* Begins to fetch the slot of an entry that will be looked at. */
-static inline void prefetch(const struct pending *p, const struct entry *e)
-{
-	__builtin_prefetch(intake_slot_of(p->intake, e));
-}
-
-/* Looks at n entries, going round once at most; returns how many it dropped. */
-static size_t look(struct pending *p, size_t n)
-{
-	size_t dropped = 0;
-
-	if (n > p->heap.n)
-		n = p->heap.n;
-	for (; n > 0 && p->heap.n > 0; n--) {
-		if (p->cursor >= p->heap.n)
-			p->cursor = 0;
-		if (likely(p->cursor + PREFETCH < p->heap.n))
-			prefetch(p, heap_at(&p->heap, p->cursor + PREFETCH));
-		if (reclaim(p, heap_at(&p->heap, p->cursor))) {
-			heap_remove(&p->heap, p->cursor);
-			dropped++;
-		}
-		p->cursor++;
-	}
-	return dropped;
-}
-
 bool pending_sweep(struct pending *p)
 {
-	return look(p, BATCH) >= BATCH / 8;
+	return sweep_look(p, BATCH);
 }
 
 static bool has_room(struct pending *p)
 {
-	if (heap_has_room(&p->heap))
+	if (likely(heap_has_room(&p->heap)))
 		return true;
 	pending_sweep(p);
 	return heap_reserve(&p->heap);
 }
 
-/* Moves the entries of b to the heap.  False: no room for the rest. */
-static bool sort(struct pending *p, struct block *b)
+static bool goes_far(const struct pending *p, int64_t deadline)
+{
+	return p->heap.n >= p->near && wheel_takes(&p->wheel, deadline);
+}
+
+/* False: no memory. */
+static bool file(struct pending *p, struct entry e)
+{
+	if (goes_far(p, e.deadline) && wheel_file(&p->wheel, e, &p->spares))
+		return true;
+	if (!has_room(p))
+		return false;
+	heap_push(&p->heap, e);
+	return true;
+}
+
+/* Puts a block that was taken from the backlog back. */
+static void add_block(struct pending *p, struct block *b)
+{
+	b->next = NULL;
+	backlog_add(&p->backlog, (struct chain){b, b->nearest});
+}
+
+/*
+ * Is the i-th entry to be looked at before it is filed?  What goes to the heap
+ * is: its slot will be needed soon.  Of what goes far, a sample; see sweep.h.
+ */
+static inline bool is_watched(const struct pending *p, const struct block *b,
+			      uint32_t i)
+{
+	return sweep_is_turn(&p->sweep, i) ||
+	       !goes_far(p, b->entry[i].deadline);
+}
+
+/* Files the entries of b.  False: no memory for the rest. */
+static bool file_all(struct pending *p, struct block *b)
 {
 	for (; b->n > 0; b->n--) {
-		struct entry e = b->entry[b->n - 1];
+		uint32_t i = b->n - 1, ahead = i - PENDING_PREFETCH;
+		struct entry *e = &b->entry[i];
 
-		if (likely(b->n > PREFETCH))
-			prefetch(p, &b->entry[b->n - 1 - PREFETCH]);
-		if (reclaim(p, &e))
+		if (i >= PENDING_PREFETCH && is_watched(p, b, ahead))
+			pending_prefetch(p, &b->entry[ahead]);
+		if (is_watched(p, b, i) && sweep_settle(p, e))
 			continue;
-		if (!has_room(p))
+		if (!file(p, *e))
 			return false;
-		heap_push(&p->heap, e);
 	}
 	return true;
 }
@@ -99,17 +102,19 @@ bool pending_sort(struct pending *p)
 	struct block *b;
 	size_t sorted;
 
-	if (!p->backlog.earliest)
+	if (backlog_empty(&p->backlog))
 		return false;
 	b = backlog_take(&p->backlog);
+	if (!b)
+		return true;
 	sorted = b->n;
-	if (!sort(p, b)) {
-		backlog_add(&p->backlog, b);
+	if (!file_all(p, b)) {
+		add_block(p, b);
 		return false;
 	}
 	block_push(&p->spares, b);
 	pending_trim(p);
-	look(p, 2 * sorted);
+	sweep_pay(p, sorted);
 	return true;
 }
 
@@ -133,50 +138,137 @@ static TT_NOINLINE void exchange(struct pending *p)
 {
 	struct entry *top = heap_at(&p->heap, 0);
 	struct block *b = backlog_take(&p->backlog);
-	struct entry *e = earliest_of(b);
-	struct entry t = *top;
+	struct entry *e, t = *top;
 
+	if (!b)
+		return;
+	e = earliest_of(b);
 	if (e->deadline < t.deadline) {
 		*top = *e;
 		*e = t;
 		e = earliest_of(b);
 	}
 	b->nearest = e->deadline;
-	backlog_add(&p->backlog, b);
+	add_block(p, b);
+}
+
+/* The heap's first deadline. */
+static int64_t top(const struct pending *p)
+{
+	return p->heap.n > 0 ? heap_at(&p->heap, 0)->deadline : INT64_MAX;
 }
 
 static bool backlog_is_first(const struct pending *p)
 {
-	const struct block *b = p->backlog.earliest;
-
-	return unlikely(b != NULL) &&
-	       (p->heap.n == 0 || b->nearest < heap_at(&p->heap, 0)->deadline);
+	return unlikely(!backlog_empty(&p->backlog)) &&
+	       (p->heap.n == 0 || backlog_nearest(&p->backlog) < top(p));
 }
 
-void pending_add(struct pending *p, struct block *blocks)
+/*
+ * When a slot is to be opened, so that its entries have been filed once more
+ * by the time that the first is due.
+ */
+static int64_t opens_at(const struct wheel_slot *s)
 {
-	struct block *b;
+	int64_t blocks = (int64_t)(s->n / BLOCK_ENTRIES);
 
-	while ((b = block_pop(&blocks)) != NULL)
-		backlog_add(&p->backlog, b);
+	if (unlikely(s->nearest.deadline == INT64_MAX))
+		return INT64_MAX;
+	return clock_add(s->nearest.deadline, -blocks * BLOCK_NS);
 }
 
-bool pending_next(struct pending *p, int64_t *ret_next)
+/* The wheel's first slot, if it is to be opened before the heap's first. */
+static struct wheel_slot *first_slot(const struct pending *p)
 {
-	if (backlog_is_first(p) && !pending_sort(p) && backlog_is_first(p))
-		exchange(p);
-	for (int i = 0; i < BATCH && !backlog_is_first(p); i++) {
-		*ret_next = INT64_MAX;
-		if (p->heap.n == 0)
-			return true;
-		*ret_next = heap_at(&p->heap, 0)->deadline;
-		if (!reclaim(p, heap_at(&p->heap, 0)))
-			return true;
-		heap_remove(&p->heap, 0);
+	struct wheel_slot *s = wheel_first(&p->wheel);
+
+	if (likely(!s) || (p->heap.n > 0 && opens_at(s) >= top(p)))
+		return NULL;
+	return s;
+}
+
+void pending_add(struct pending *p, struct chain c)
+{
+	backlog_add(&p->backlog, c);
+}
+
+/* False: e is of no more use, or its timer was moved. */
+static bool is_plain(struct pending *p, const struct entry *e)
+{
+	const struct slot *s = intake_slot_of(p->intake, e);
+
+	return slot_owns(s, e) &&
+	       slot_state(atom32_load(&s->state)) == SLOT_ARMED;
+}
+
+/*
+ * As pending_next, and the first slot is first.  Where its earliest timer was
+ * cancelled or moved, it is filed once more to find which one that is now; but
+ * if it has many, the thread wakes up for it once.
+ */
+static enum pending_next look_far(struct pending *p, struct wheel_slot *s,
+				  int64_t *ret_next)
+{
+	*ret_next = opens_at(s);
+	if (s->n > FEW || likely(is_plain(p, &s->nearest)))
+		return PENDING_FAR;
+	sweep_raise_alarm(p);
+	pending_add(p, wheel_take(&p->wheel, false));
+	return PENDING_MORE;
+}
+
+/* As pending_next: the earliest of all is in the heap, or there is none. */
+static enum pending_next look_near(struct pending *p, int64_t *ret_next)
+{
+	*ret_next = top(p);
+	if (p->heap.n == 0 || !sweep_reclaim(p, heap_at(&p->heap, 0)))
+		return PENDING_FIRST;
+	heap_remove(&p->heap, 0);
+	return PENDING_MORE;
+}
+
+enum pending_next pending_next(struct pending *p, int64_t *ret_next)
+{
+	enum pending_next found = PENDING_MORE;
+	struct wheel_slot *s;
+
+	for (int i = 0; i < BATCH && found == PENDING_MORE; i++) {
+		if (backlog_is_first(p)) {
+			*ret_next = backlog_nearest(&p->backlog);
+			if (!pending_sort(p) && backlog_is_first(p))
+				exchange(p);
+			break;
+		}
+		s = first_slot(p);
+		found = s ? look_far(p, s, ret_next) : look_near(p, ret_next);
 	}
-	if (backlog_is_first(p))
-		*ret_next = p->backlog.earliest->nearest;
-	return false;
+	return found;
+}
+
+void pending_open(struct pending *p)
+{
+	pending_add(p, wheel_take(&p->wheel, true));
+}
+
+/* What is being filed from a slot that was opened shall not go back there. */
+void pending_advance(struct pending *p, int64_t now)
+{
+	if (backlog_empty(&p->backlog))
+		wheel_advance(&p->wheel, now);
+}
+
+bool pending_prepare(struct pending *p, int64_t now)
+{
+	const struct wheel_slot *s;
+
+	pending_advance(p, now);
+	if (pending_sort(p))
+		return true;
+	s = wheel_first(&p->wheel);
+	if (likely(!s) || opens_at(s) > clock_add(now, NEAR_NS))
+		return false;
+	pending_open(p);
+	return true;
 }
 
 struct entry pending_take(struct pending *p)
@@ -184,15 +276,18 @@ struct entry pending_take(struct pending *p)
 	struct entry e = *heap_at(&p->heap, 0);
 
 	heap_remove(&p->heap, 0);
-	/* While this one runs. */
+	/* While this one runs.  It is going to be changed, too. */
 	if (p->heap.n > 0)
-		prefetch(p, heap_at(&p->heap, 0));
+		prefetch_to_write(
+			intake_slot_of(p->intake, heap_at(&p->heap, 0)));
 	return e;
 }
 
+/* There is a place in the heap for it. */
 void pending_put_back(struct pending *p, struct entry e)
 {
-	heap_push(&p->heap, e);
+	if (!goes_far(p, e.deadline) || !wheel_file(&p->wheel, e, &p->spares))
+		heap_push(&p->heap, e);
 }
 
 bool pending_keep(struct pending *p)
@@ -207,8 +302,8 @@ bool pending_keep(struct pending *p)
 
 void pending_come_back(struct pending *p, struct entry e)
 {
-	p->heap.kept--;
-	heap_push(&p->heap, e);
+	pending_put_back(p, e);
+	heap_forget(&p->heap, 1);
 }
 
 void pending_forget(struct pending *p, size_t n)
@@ -242,5 +337,6 @@ void pending_check(const struct pending *p)
 {
 	heap_check(&p->heap);
 	must(p->heap.chunks > 0);
+	wheel_check(&p->wheel);
 	backlog_check(&p->backlog);
 }

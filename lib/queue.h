@@ -24,15 +24,23 @@
 #include <stddef.h>
 
 #define BLOCK_BYTES   4096
-#define BLOCK_ENTRIES ((BLOCK_BYTES - 32) / sizeof(struct entry))
+#define BLOCK_ENTRIES ((BLOCK_BYTES - 48) / sizeof(struct entry))
 
 struct block {
 	struct block *next; /* in a chain; in a backlog the right child */
-	struct block *left; /* in a backlog, as is rank */
-	uint32_t rank;
-	uint32_t n;      /* entries in it, once it has left the queue */
-	int64_t nearest; /* no entry is due earlier; once it is not the last */
+	uint32_t n;         /* entries in it, once it has left the queue */
+	uint32_t rank;      /* in a backlog, as are left, more and bound */
+	int64_t nearest;    /* no entry is due earlier; once not the last */
+	struct block *left;
+	struct block *more; /* the rest of a chain that it is the first of */
+	int64_t bound;      /* no entry of all that chain is due earlier */
 	struct entry entry[BLOCK_ENTRIES];
+};
+
+/* Blocks, through next, that were taken out of where they were filled. */
+struct chain {
+	struct block *first; /* NULL: none */
+	int64_t nearest;     /* no entry is due earlier */
 };
 
 struct queue {

@@ -52,7 +52,7 @@ static size_t collect(void)
 {
 	struct block *spares = NULL;
 	struct slot *back;
-	struct block *taken = bucket_collect(bucket, &spares, &back);
+	struct block *taken = bucket_collect(bucket, &spares, &back).first;
 	size_t live = 0;
 
 	for (struct block *b = taken; b; b = b->next) {

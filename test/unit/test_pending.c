@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clock.h"
 #include "crank.h"
+#include "entries.h"
 #include "expiry.h"
 #include "fail_alloc.h"
 #include "harness.h"
@@ -60,11 +61,21 @@ static void collect(void)
 	pending_check(&pending);
 }
 
+/* Towards the earliest one.  What is far is opened, as if it were due. */
+static enum pending_next step(int64_t *ret_deadline)
+{
+	enum pending_next found = pending_next(&pending, ret_deadline);
+
+	if (found == PENDING_FAR)
+		pending_open(&pending);
+	return found;
+}
+
 static int64_t next(void)
 {
 	int64_t deadline;
 
-	while (!pending_next(&pending, &deadline))
+	while (step(&deadline) != PENDING_FIRST)
 		pending_check(&pending);
 	return deadline;
 }
@@ -135,13 +146,14 @@ START_TEST(sweep_empties_it)
 	for (int i = 0; i < N; i++)
 		ids[i] = schedule(i);
 	collect();
-	ck_assert_uint_eq(pending.heap.n, N);
+	ck_assert_uint_eq(entries_pending(&pending), N);
+	ck_assert_uint_gt(pending.wheel.n, 0);
 	ck_assert(!pending_sweep(&pending));
 	for (int i = 1; i < N; i++)
 		cancel(ids[i]);
 	while (pending_sweep(&pending))
 		sweeps++;
-	ck_assert_uint_le(pending.heap.n, 2);
+	ck_assert_uint_le(entries_pending(&pending), 2);
 	ck_assert_uint_le(pending.heap.chunks, 2);
 	ck_assert_int_le(sweeps, N / 32);
 	intake_give_back(intake);
@@ -167,7 +179,7 @@ START_TEST(rent_bounds_garbage)
 			if (i % 100 == 0)
 				collect();
 		}
-		ck_assert_uint_le(pending.heap.n, 3 * LIVE);
+		ck_assert_uint_le(entries_pending(&pending), 3 * LIVE);
 	}
 	intake_give_back(intake);
 	ck_assert_uint_le(intake->bucket[0].slots.fresh, 2 * LIVE);
@@ -175,12 +187,38 @@ START_TEST(rent_bounds_garbage)
 }
 END_TEST
 
+/* The same far away, where nothing comes up that might be found. */
+START_TEST(rent_bounds_garbage_far_away)
+{
+	enum { LIVE = 5000, ROUNDS = 40 };
+	const int64_t hour = INT64_C(3600000000000);
+	static uint64_t ids[LIVE];
+
+	begin();
+	pending.near = 16;
+	wheel_advance(&pending.wheel, 0);
+	for (int i = 0; i < LIVE; i++)
+		ids[i] = schedule(hour + i * (hour / LIVE));
+	for (int64_t round = 1; round < ROUNDS; round++) {
+		for (int i = 0; i < LIVE; i++) {
+			cancel(ids[i]);
+			ids[i] = schedule(hour + i * (hour / LIVE) + round);
+			if (i % 100 == 0)
+				collect();
+		}
+		ck_assert_uint_le(entries_pending(&pending), 4 * LIVE);
+	}
+	end();
+}
+END_TEST
+
 /*
  * Random steps against an array.  What is fetched stays unsorted until it
  * must be; with fail, there is no memory to sort it into but what is there
- * from the start.  Returns how many allocations failed.
+ * from the start.  The wheel begins with so many near, and time is spread by so
+ * many bits.  Returns how many allocations failed.
  */
-static uint32_t random_steps(bool fail)
+static uint32_t random_steps(bool fail, size_t near, int spread)
 {
 	enum { STEPS = 12000, MAX = 4000 };
 	static struct {
@@ -193,13 +231,16 @@ static uint32_t random_steps(bool fail)
 
 	sort_at_once = false;
 	begin();
+	pending.near = near;
+	wheel_advance(&pending.wheel, 0);
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t dice = random_below(&rng, 100);
 		size_t i, earliest = 0;
 
 		/* What comes in needs memory of its own. */
 		if (n < MAX && dice < (step / 6000 % 2 ? 30 : 85)) {
-			model[n].deadline = (int64_t)random_below(&rng, 99999);
+			model[n].deadline = (int64_t)random_below(&rng, 99999)
+					    << spread;
 			model[n].id = schedule(model[n].deadline);
 			n++;
 		}
@@ -249,7 +290,11 @@ static uint32_t random_steps(bool fail)
 
 START_TEST(random_against_array)
 {
-	ck_assert_uint_eq(random_steps(false), 0);
+	ck_assert_uint_eq(random_steps(false, PENDING_NEAR, 0), 0);
+	ck_assert_uint_eq(random_steps(false, 16, 0), 0);
+	ck_assert_uint_eq(random_steps(false, 16, 8), 0);
+	ck_assert_uint_eq(random_steps(false, 0, 16), 0);
+	ck_assert_uint_eq(random_steps(false, 300, 40), 0);
 }
 END_TEST
 
@@ -269,7 +314,7 @@ START_TEST(out_of_memory_keeps_order)
 		ids[i] = schedule((int64_t)random_below(&rng, 10000));
 	fail_arm(0, UINT32_MAX);
 	collect();
-	ck_assert_ptr_nonnull(pending.backlog.earliest);
+	ck_assert(!backlog_empty(&pending.backlog));
 	for (int i = 0; i < N; i += 3)
 		cancel(ids[i]);
 	while (next() != INT64_MAX) {
@@ -282,14 +327,16 @@ START_TEST(out_of_memory_keeps_order)
 			fail_disarm();
 	}
 	ck_assert_int_eq(runs, N - N / 3);
-	ck_assert_ptr_null(pending.backlog.earliest);
+	ck_assert(backlog_empty(&pending.backlog));
 	end();
 }
 END_TEST
 
 START_TEST(random_out_of_memory)
 {
-	ck_assert_uint_gt(random_steps(true), 0);
+	ck_assert_uint_gt(random_steps(true, PENDING_NEAR, 0), 0);
+	ck_assert_uint_gt(random_steps(true, 16, 8), 0);
+	ck_assert_uint_gt(random_steps(true, 0, 30), 0);
 }
 END_TEST
 
@@ -373,24 +420,6 @@ START_TEST(engine_runs_in_deadline_order)
 }
 END_TEST
 
-static size_t backlog_size(const struct block *b)
-{
-	if (!b)
-		return 0;
-	return b->n + backlog_size(b->left) + backlog_size(b->next);
-}
-
-/* All that the engine and the buckets keep entries in. */
-static size_t entries(void)
-{
-	size_t n = engine.pending.heap.n;
-
-	n += backlog_size(engine.pending.backlog.earliest);
-	for (uint32_t i = 0; i < intake->n; i++)
-		n += queue_size(&intake->bucket[i].arrivals);
-	return n;
-}
-
 /*
  * Many in flight, cancelled in order and long before they are due, while a
  * nearer timer waits: what is kept must follow the live.
@@ -414,7 +443,7 @@ START_TEST(engine_keeps_few_of_the_dead)
 			engine.tidied -= hour; /* as if time had passed */
 			run_engine();
 		}
-		ck_assert_uint_le(entries(), 4 * WINDOW);
+		ck_assert_uint_le(entries_of(&engine.pending), 4 * WINDOW);
 	}
 	pending_check(&engine.pending);
 	for (uint32_t i = 0; i < intake->n; i++)
@@ -445,7 +474,7 @@ START_TEST(engine_gives_all_back)
 	engine.tidied -= hour;
 	schedule(-1);
 	run_engine();
-	ck_assert_uint_eq(entries(), 0);
+	ck_assert_uint_eq(entries_of(&engine.pending), 0);
 	ck_assert_uint_le(engine.pending.heap.chunks, 2);
 	for (uint32_t i = 0; i < intake->n; i++) {
 		struct slots *t = &intake->bucket[i].slots;
@@ -493,6 +522,7 @@ int main(void)
 		cancelled_arrivals_never_enter,
 		sweep_empties_it,
 		rent_bounds_garbage,
+		rent_bounds_garbage_far_away,
 		random_against_array,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		out_of_memory_keeps_order,

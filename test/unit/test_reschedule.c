@@ -7,6 +7,7 @@
 #include "admit.h"
 #include "clock.h"
 #include "crank.h"
+#include "entries.h"
 #include "expiry.h"
 #include "fail_alloc.h"
 #include "timers.h"
@@ -758,23 +759,6 @@ static int64_t hand_run(bool tidy)
 	return engine.next;
 }
 
-static size_t backlog_size(const struct block *b)
-{
-	if (!b)
-		return 0;
-	return b->n + backlog_size(b->left) + backlog_size(b->next);
-}
-
-static size_t hand_entries(void)
-{
-	size_t n = engine.pending.heap.n;
-
-	n += backlog_size(engine.pending.backlog.earliest);
-	for (uint32_t i = 0; i < intake->n; i++)
-		n += queue_size(&intake->bucket[i].arrivals);
-	return n;
-}
-
 static size_t hand_slots(void)
 {
 	size_t n = 0;
@@ -810,8 +794,8 @@ START_TEST(to_and_fro_leaves_little)
 			ck_assert_int_eq(hand_move(id, far + i, false), 0);
 			if (w >= 3 && i % 1000 == 0)
 				hand_run(true);
-			if (hand_entries() > most)
-				most = hand_entries();
+			if (entries_of(&engine.pending) > most)
+				most = entries_of(&engine.pending);
 		}
 		ck_assert_uint_le(most, 4 * (size_t)n + 4 * RESTED);
 		ck_assert_uint_eq(hand_slots(), used);
@@ -831,14 +815,14 @@ START_TEST(later_makes_no_entry)
 	hand_begin();
 	id = hand_schedule(0, far, never, NULL);
 	for (int round = 0; round < 2; round++) {
-		entries = hand_entries();
+		entries = entries_of(&engine.pending);
 		ck_assert_uint_eq(entries, 1);
 		seq = atom32_load(&wakeup.seq);
 		for (int i = 0; i < 1000; i++)
 			ck_assert_int_eq(
 				hand_move(id, far + round * 1000 + i, false),
 				0);
-		ck_assert_uint_eq(hand_entries(), entries);
+		ck_assert_uint_eq(entries_of(&engine.pending), entries);
 		ck_assert_uint_eq(atom32_load(&wakeup.seq), seq);
 		/* Then the same once the timer thread has it. */
 		hand_run(true);
@@ -946,7 +930,8 @@ START_TEST(random_against_array)
 		else
 			model_step(m, dice);
 		hand_check();
-		ck_assert_uint_le(hand_entries(), 4 * MODELLED + 4 * RESTED);
+		ck_assert_uint_le(entries_of(&engine.pending),
+				  4 * MODELLED + 4 * RESTED);
 		if (!m->id)
 			continue;
 		ck_assert_int_eq(
