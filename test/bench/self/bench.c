@@ -25,6 +25,7 @@ static const struct {
 	{"handover", bench_handover, "one thread schedules, another cancels"},
 	{"sparse", bench_sparse, "lateness of single timers"},
 	{"million", bench_million, "a million timers within two seconds"},
+	{"cancelled", bench_cancelled, "a due timer after millions of cancels"},
 	{"wakeups", bench_wakeups, "wake-ups when all is cancelled"},
 	{"drivers", bench_drivers, "what an expired timer costs, by driver"},
 	{"slack", bench_slack, "wake-ups that slack saves"},
