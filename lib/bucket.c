@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "bucket.h"
+#include "rent.h"
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 {
@@ -47,10 +48,31 @@ void bucket_shut(struct bucket *b)
 	lock_release(&b->lock);
 }
 
+/* All spare blocks but one.  Under the lock. */
+static struct block *take_surplus(struct bucket *b)
+{
+	struct block *one = block_pop(&b->arrivals.spares);
+	struct block *surplus = b->arrivals.spares;
+
+	b->arrivals.spares = NULL;
+	if (one)
+		block_push(&b->arrivals.spares, one);
+	return surplus;
+}
+
+/* Puts all of from before what is in *to. */
+static void join(struct block **to, struct block *from)
+{
+	struct block *b;
+
+	while ((b = block_pop(&from)) != NULL)
+		block_push(to, b);
+}
+
 struct chain bucket_collect(struct bucket *b, struct block **spares,
 			    struct slot **ret_back)
 {
-	struct block *surplus, *one = NULL;
+	struct block *surplus;
 	struct chain taken;
 
 	lock_acquire(&b->lock);
@@ -59,18 +81,28 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 	b->nearest = INT64_MAX;
 	*ret_back = b->back;
 	b->back = NULL;
-	surplus = b->arrivals.spares;
-	b->arrivals.spares = NULL;
-	if (taken.first)
-		one = surplus ? block_pop(&surplus) : block_pop(spares);
-	if (one)
-		block_push(&b->arrivals.spares, one);
+	if (taken.first && !b->arrivals.spares && *spares)
+		block_push(&b->arrivals.spares, block_pop(spares));
+	surplus = take_surplus(b);
 	slots_give(&b->slots, &b->returns);
 	lock_release(&b->lock);
 
-	while ((one = block_pop(&surplus)) != NULL)
-		block_push(spares, one);
+	join(spares, surplus);
 	return taken;
+}
+
+bool bucket_tidy(struct bucket *b, struct block **spares)
+{
+	struct block *surplus;
+	bool more;
+
+	lock_acquire(&b->lock);
+	more = rent_tidy(b);
+	surplus = take_surplus(b);
+	lock_release(&b->lock);
+
+	join(spares, surplus);
+	return more;
 }
 
 void bucket_give_back(struct bucket *b)

@@ -21,7 +21,7 @@
  *  5. Before bucket_open and after bucket_shut nothing gets in.
  *
  * Any thread: schedule.  Who starts and stops the instance: open, shut.  The
- * timer thread: collect, give_back.
+ * timer thread: collect, tidy, give_back.
  */
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H
@@ -94,6 +94,12 @@ int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
  */
 struct chain bucket_collect(struct bucket *b, struct block **spares,
 			    struct slot **ret_back);
+
+/*
+ * One step of finding arrivals that are over, where they are; spare blocks join
+ * *spares.  True: another one is worth the while.
+ */
+bool bucket_tidy(struct bucket *b, struct block **spares);
 
 /* Gives the slots on the returns list back. */
 void bucket_give_back(struct bucket *b);

@@ -141,30 +141,52 @@ static enum step run_one(struct engine *e)
 	return step;
 }
 
+/*
+ * Finds what was cancelled in the buckets, where it lies: to fetch what is far
+ * from due, and may soon be cancelled, would cost ten times as much.  False:
+ * there is nothing left to do.
+ */
+static bool tidy_buckets(struct engine *e)
+{
+	uint32_t i;
+
+	if (!bucket_set_take(&e->untidy, &i))
+		return false;
+	if (bucket_tidy(&e->parts.intake->bucket[i], &e->pending.spares))
+		bucket_set_add(&e->untidy, i);
+	return true;
+}
+
+/* Is it time again? */
+static bool begin_tidying(struct engine *e)
+{
+	/* Unsigned: the wall clock may have been set back. */
+	if ((uint64_t)e->now - (uint64_t)e->tidied < TIDY_NS)
+		return false;
+	e->tidied = e->now;
+	wakeup_listed(e->parts.wakeup, &e->untidy);
+	forget(e);
+	return true;
+}
+
 /* True: there is more to tidy. */
-static bool tidy(struct engine *e, bool *collected)
+static bool tidy(struct engine *e, bool *begun)
 {
 	bool more;
 
 	if (wakeup_stopping(e->parts.wakeup))
 		return false;
-	if (!*collected) {
-		/* Unsigned: the wall clock may have been set back. */
-		if ((uint64_t)e->now - (uint64_t)e->tidied < TIDY_NS)
-			return false;
-		e->tidied = e->now;
-		*collected = true;
-		e->over = e->parts.batch;
-		collect(e);
+	if (!*begun)
+		return *begun = begin_tidying(e);
+	if (tidy_buckets(e))
 		return true;
-	}
 	more = pending_trim(&e->pending);
 	return pending_sweep(&e->pending) || more;
 }
 
 bool crank(struct engine *e, int64_t limit)
 {
-	bool collected = false;
+	bool tidying = false;
 	enum step step;
 
 	engine_set_busy(e);
@@ -180,7 +202,7 @@ bool crank(struct engine *e, int64_t limit)
 		while (step == STEP_MORE);
 		if (step == STEP_FORKED)
 			return false;
-	} while (tidy(e, &collected));
+	} while (tidy(e, &tidying));
 	intake_give_back(e->parts.intake);
 	engine_set_idle(e);
 	return true;

@@ -8,9 +8,9 @@
  * Guarantees:
  *  1. A timer never runs before its deadline, and of those that are due and
  *     were scheduled before the last one ran, the earliest runs next.
- *  2. The buckets are visited when one may hold a timer earlier than all that
- *     the engine has; and, to give back what was cancelled there, at most
- *     once in TIDY_NS while it is awake for another reason.
+ *  2. The buckets are emptied when one may hold a timer earlier than all that
+ *     the engine has, or asks for it.  At most once in TIDY_NS, while awake for
+ *     another reason, it looks there for what was cancelled, and takes nothing.
  *  3. A burst holds up what is due by the time it takes to fetch it, and then
  *     by a block's sorting at a time.
  *  4. Callbacks run with no lock held.

@@ -36,15 +36,16 @@ struct engine_parts {
 struct engine {
 	struct engine_parts parts;
 	struct pending pending;
-	int64_t limit; /* INT64_MAX: none */
-	int64_t now;   /* the clock when it was last read, or the limit */
-	int64_t tidied;
-	int64_t next;       /* what pending_next said last */
-	unsigned fired;     /* entries that were due, so far */
-	int ran;            /* in this turn; INT_MAX: that many or more */
-	bool over;          /* nothing more runs in this batch */
-	unsigned settled;   /* in this turn */
-	uint32_t forgotten; /* of `gone`, those that are accounted for */
+	int64_t limit;  /* INT64_MAX: none */
+	int64_t now;    /* the clock when it was last read, or the limit */
+	int64_t tidied; /* when that began last */
+	struct bucket_set untidy; /* buckets whose turn it is still to come */
+	int64_t next;             /* what pending_next said last */
+	unsigned fired;           /* entries that were due, so far */
+	int ran;                  /* in this turn; INT_MAX: that many or more */
+	bool over;                /* nothing more runs in this batch */
+	unsigned settled;         /* in this turn */
+	uint32_t forgotten;       /* of `gone`, those that are accounted for */
 	/*
 	 * 1: the structures are being changed.  Written by the driver, read in
 	 * a child of fork(2).

@@ -37,6 +37,7 @@
 #define bucket_reschedule        tt_bucket_reschedule
 #define bucket_schedule          tt_bucket_schedule
 #define bucket_shut              tt_bucket_shut
+#define bucket_tidy              tt_bucket_tidy
 #define clock_add                tt_clock_add
 #define clock_now                tt_clock_now
 #define clock_timespec           tt_clock_timespec
@@ -115,6 +116,7 @@
 #define queue_take               tt_queue_take
 #define rent_rest                tt_rent_rest
 #define rent_sweep               tt_rent_sweep
+#define rent_tidy                tt_rent_tidy
 #define sleeper_close            tt_sleeper_close
 #define sleeper_close_inherited  tt_sleeper_close_inherited
 #define sleeper_knows            tt_sleeper_knows
@@ -147,6 +149,7 @@
 #define wakeup_collect           tt_wakeup_collect
 #define wakeup_init              tt_wakeup_init
 #define wakeup_kick              tt_wakeup_kick
+#define wakeup_listed            tt_wakeup_listed
 #define wakeup_rest              tt_wakeup_rest
 #define wakeup_rise              tt_wakeup_rise
 #define wakeup_sleep             tt_wakeup_sleep

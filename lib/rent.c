@@ -22,6 +22,9 @@
 /* Calls. */
 #define RESTS 64
 
+/* So many looks, of two each, keep no caller waiting for long. */
+#define TIDY_LOOKS 32
+
 TT_NOINLINE void rent_rest(struct bucket *b)
 {
 	size_t n = queue_size(&b->arrivals);
@@ -42,4 +45,15 @@ TT_NOINLINE bool rent_sweep(struct bucket *b)
 	for (unsigned i = 0; i < BLOCK_ENTRIES && !slots_any(&b->slots); i++)
 		rent_look(b);
 	return slots_any(&b->slots);
+}
+
+bool rent_tidy(struct bucket *b)
+{
+	size_t n = queue_size(&b->arrivals);
+
+	for (int i = 0; i < TIDY_LOOKS; i++) {
+		rent_prefetch(b, RENT_PREFETCH);
+		rent_look(b);
+	}
+	return n - queue_size(&b->arrivals) > TIDY_LOOKS;
 }

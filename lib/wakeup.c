@@ -148,6 +148,13 @@ void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed)
 	lock_release(&w->lock);
 }
 
+void wakeup_listed(struct wakeup *w, struct bucket_set *ret_listed)
+{
+	lock_acquire(&w->lock);
+	*ret_listed = w->listed;
+	lock_release(&w->lock);
+}
+
 static int64_t halfway(const struct wakeup *w, int64_t until)
 {
 	int64_t now = clock_now(w->sleeper.clock);

@@ -107,6 +107,9 @@ int64_t wakeup_arrivals(struct wakeup *w);
  */
 void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed);
 
+/* Which buckets may hold timers. */
+void wakeup_listed(struct wakeup *w, struct bucket_set *ret_listed);
+
 /*
  * Sleeps until the deadline next and the slack are over, INT64_MAX: for ever,
  * or until there is reason not to.

@@ -18,13 +18,13 @@
 #define S    INT64_C(1000000000)
 #define HOUR (3600 * S)
 
-/* INT64_MIN: it is awake. */
+/* INT64_MIN: it is awake, or was called: then a thread is about to be. */
 static int64_t asleep_until(struct wakeup *w)
 {
 	int64_t t;
 
 	lock_acquire(&w->lock);
-	t = w->sleep;
+	t = w->called && !w->sleeper.polled ? INT64_MIN : w->sleep;
 	lock_release(&w->lock);
 	return t;
 }
