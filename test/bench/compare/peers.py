@@ -8,9 +8,9 @@ other languages do for several names: the table below says how.
 import os
 
 C_PEERS = (
-    "timerthread", "libevent", "libevent-common", "libuv", "libev", "glib",
-    "asio", "timerfd", "timerfd-reused", "posix", "dpdk", "one-heap",
-    "64-heaps", "brpc-design", "hashed-wheel", "wheels")
+    "timerthread", "timerthread-slack", "libevent", "libevent-common",
+    "libuv", "libev", "glib", "asio", "timerfd", "timerfd-reused", "posix",
+    "dpdk", "one-heap", "64-heaps", "brpc-design", "hashed-wheel", "wheels")
 
 # Netty's classes: where Debian has them, unless the environment says so.
 NETTY = os.environ.get("NETTY_JAR") or "/usr/share/java/netty-common.jar"
@@ -26,6 +26,9 @@ OTHERS = {
     "java-stpe": (JAVA_PROGRAM, JAVA, ("peer=stpe",), 0.6),
     "java-loop": (JAVA_PROGRAM, JAVA, ("peer=none",), 0.6),
 }
+
+# Who does one work alone, as it differs from another in that only.
+ONLY = {"timerthread-slack": "fire"}
 
 # The same loops without timers: what is taken off.
 LOOPS = ("loop", "go-loop", "java-loop")

@@ -5,7 +5,7 @@ worker takes for each.
 """
 from dataclasses import dataclass
 
-from peers import LOOPS, start_takes
+from peers import LOOPS, ONLY, start_takes
 
 # Who does a work.  The loops alone cannot do what waits for a callback.
 ALL, TIMERS, LOOP = "all", "timers", "loop"
@@ -29,6 +29,8 @@ class Case:
     def is_for(self, peer):
         if self.who == LOOP:
             return peer == "loop"
+        if ONLY.get(peer, self.work) != self.work:
+            return False
         return self.who == ALL or peer not in LOOPS
 
     def takes_for(self, peer):

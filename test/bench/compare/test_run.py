@@ -34,6 +34,15 @@ class Plan(unittest.TestCase):
         jobs = self.jobs([plan.Case("rmw", (), 1, who=plan.LOOP)], 1)
         self.assertEqual([peer for _, _, peer in jobs], ["loop"])
 
+    def test_variants_do_one_work(self):
+        names = ["timerthread", "timerthread-slack"]
+        cases = [plan.Case("pair", (), 1),
+                 plan.Case("fire", (), 1, who=plan.TIMERS)]
+        jobs = plan.jobs(cases, names, 1, lambda turn: None)
+        self.assertEqual([(c.work, peer) for _, c, peer in jobs],
+                         [("pair", "timerthread"), ("fire", "timerthread"),
+                          ("fire", "timerthread-slack")])
+
     def test_arguments(self):
         paced = plan.Case("paced", (("rate", 500000), ("timeout", 0.1)), 1,
                           seconds=3)
