@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "admit.h"
 #include "bucket.h"
 #include "rent.h"
 
@@ -91,16 +92,28 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 	return taken;
 }
 
-bool bucket_tidy(struct bucket *b, struct block **spares)
+bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares)
 {
 	struct block *surplus;
-	bool more;
+	int64_t nearest;
+	bool more, full, burst;
 
-	lock_acquire(&b->lock);
+	if (!*spares && (*spares = block_alloc()) != NULL)
+		(*spares)->next = NULL;
+	if (!lock_try(&b->lock))
+		return false;
+	if (!b->arrivals.spares && *spares)
+		block_push(&b->arrivals.spares, block_pop(spares));
 	more = rent_tidy(b);
 	surplus = take_surplus(b);
+	/* To turn arrivals over may have begun a block. */
+	burst = b->arrivals.blocks >= BUCKET_BURST;
+	full = b->arrivals.blocks >= b->full;
+	nearest = b->nearest;
 	lock_release(&b->lock);
 
+	if (burst)
+		admit_burst(w, full, nearest);
 	join(spares, surplus);
 	return more;
 }

@@ -15,8 +15,8 @@
  *  3. Constant time under the lock in bucket_schedule.
  *  4. Arrivals that fill BUCKET_BURST blocks ask the timer thread to fetch
  *     them BUCKET_LEAD before the first is due, as of then, so that it has
- *     sorted them by that time.  Until it looks into the buckets, for this or
- *     for another reason, they wait there, where it costs little to find them
+ *     sorted them by that time.  Until it empties the bucket, for this or for
+ *     another reason, they wait there, where it costs little to find them
  *     cancelled; but not more than fill `full` blocks.
  *  5. Before bucket_open and after bucket_shut nothing gets in.
  *
@@ -96,10 +96,12 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 			    struct slot **ret_back);
 
 /*
- * One step of finding arrivals that are over, where they are; spare blocks join
- * *spares.  True: another one is worth the while.
+ * One step of finding arrivals that are over, where they are, if nobody else
+ * needs the lock.  Of *spares, a chain of empty blocks, one is taken if none is
+ * there to turn arrivals over; the surplus joins them.  True: another step is
+ * worth the while.
  */
-bool bucket_tidy(struct bucket *b, struct block **spares);
+bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares);
 
 /* Gives the slots on the returns list back. */
 void bucket_give_back(struct bucket *b);

@@ -152,7 +152,8 @@ static bool tidy_buckets(struct engine *e)
 
 	if (!bucket_set_take(&e->untidy, &i))
 		return false;
-	if (bucket_tidy(&e->parts.intake->bucket[i], &e->pending.spares))
+	if (bucket_tidy(&e->parts.intake->bucket[i], e->parts.wakeup,
+			&e->pending.spares))
 		bucket_set_add(&e->untidy, i);
 	return true;
 }

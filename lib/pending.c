@@ -177,14 +177,28 @@ static int64_t opens_at(const struct wheel_slot *s)
 	return clock_add(s->nearest.deadline, -blocks * BLOCK_NS);
 }
 
-/* The wheel's first slot, if it is to be opened before the heap's first. */
-static struct wheel_slot *first_slot(const struct pending *p)
+/*
+ * When the wheel's first slot is to be opened: for itself, or because a large
+ * one of a higher level is to be, and that is after it.
+ */
+static int64_t wheel_opens_at(const struct wheel *w)
 {
-	struct wheel_slot *s = wheel_first(&p->wheel);
+	int64_t first = INT64_MAX;
 
-	if (likely(!s) || (p->heap.n > 0 && opens_at(s) >= top(p)))
-		return NULL;
-	return s;
+	for (uint32_t left = w->occupied; left; left &= left - 1) {
+		uint32_t level = (uint32_t)__builtin_ctz(left);
+		int64_t t = opens_at(wheel_first_of(w, level));
+
+		first = t < first ? t : first;
+	}
+	return first;
+}
+
+/* Is the wheel's first slot to be opened before the heap's first is due? */
+static bool wheel_is_first(const struct pending *p, int64_t opens)
+{
+	return unlikely(p->wheel.occupied) &&
+	       (p->heap.n == 0 || opens < top(p));
 }
 
 void pending_add(struct pending *p, struct chain c)
@@ -202,14 +216,16 @@ static bool is_plain(struct pending *p, const struct entry *e)
 }
 
 /*
- * As pending_next, and the first slot is first.  Where its earliest timer was
- * cancelled or moved, it is filed once more to find which one that is now; but
- * if it has many, the thread wakes up for it once.
+ * As pending_next, and the wheel is first.  Where the earliest timer of its
+ * first slot was cancelled or moved, that is filed once more to find which one
+ * it is now; but if it has many, the thread wakes up for it once.
  */
-static enum pending_next look_far(struct pending *p, struct wheel_slot *s,
+static enum pending_next look_far(struct pending *p, int64_t opens,
 				  int64_t *ret_next)
 {
-	*ret_next = opens_at(s);
+	const struct wheel_slot *s = wheel_first(&p->wheel);
+
+	*ret_next = opens;
 	if (s->n > FEW || likely(is_plain(p, &s->nearest)))
 		return PENDING_FAR;
 	sweep_raise_alarm(p);
@@ -230,17 +246,19 @@ static enum pending_next look_near(struct pending *p, int64_t *ret_next)
 enum pending_next pending_next(struct pending *p, int64_t *ret_next)
 {
 	enum pending_next found = PENDING_MORE;
-	struct wheel_slot *s;
 
 	for (int i = 0; i < BATCH && found == PENDING_MORE; i++) {
+		int64_t opens;
+
 		if (backlog_is_first(p)) {
 			*ret_next = backlog_nearest(&p->backlog);
 			if (!pending_sort(p) && backlog_is_first(p))
 				exchange(p);
 			break;
 		}
-		s = first_slot(p);
-		found = s ? look_far(p, s, ret_next) : look_near(p, ret_next);
+		opens = wheel_opens_at(&p->wheel);
+		found = wheel_is_first(p, opens) ? look_far(p, opens, ret_next)
+						 : look_near(p, ret_next);
 	}
 	return found;
 }
@@ -259,13 +277,11 @@ void pending_advance(struct pending *p, int64_t now)
 
 bool pending_prepare(struct pending *p, int64_t now)
 {
-	const struct wheel_slot *s;
-
 	pending_advance(p, now);
 	if (pending_sort(p))
 		return true;
-	s = wheel_first(&p->wheel);
-	if (likely(!s) || opens_at(s) > clock_add(now, NEAR_NS))
+	if (likely(!p->wheel.occupied) ||
+	    wheel_opens_at(&p->wheel) > clock_add(now, NEAR_NS))
 		return false;
 	pending_open(p);
 	return true;

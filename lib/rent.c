@@ -23,7 +23,7 @@
 #define RESTS 64
 
 /* So many looks, of two each, keep no caller waiting for long. */
-#define TIDY_LOOKS 32
+#define TIDY_LOOKS 8
 
 TT_NOINLINE void rent_rest(struct bucket *b)
 {
@@ -47,13 +47,17 @@ TT_NOINLINE bool rent_sweep(struct bucket *b)
 	return slots_any(&b->slots);
 }
 
+/*
+ * Nothing is fetched ahead: what lives here a thread on another CPU is likely
+ * to write next.
+ */
 bool rent_tidy(struct bucket *b)
 {
 	size_t n = queue_size(&b->arrivals);
+	uint32_t lived = b->lived;
 
-	for (int i = 0; i < TIDY_LOOKS; i++) {
-		rent_prefetch(b, RENT_PREFETCH);
+	for (size_t i = 0; i < TIDY_LOOKS && i < n; i++)
 		rent_look(b);
-	}
-	return n - queue_size(&b->arrivals) > TIDY_LOOKS;
+	b->lived = lived;
+	return n - queue_size(&b->arrivals) >= TIDY_LOOKS;
 }

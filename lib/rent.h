@@ -105,8 +105,8 @@ static inline void rent_pay(struct bucket *b)
 bool rent_sweep(struct bucket *b);
 
 /*
- * Looks at some arrivals, for who adds none.  True: so many of them were over
- * that another call is worth the while.
+ * Looks at some arrivals, for who adds none.  True: half of them or more were
+ * over, so that another call is worth the while.
  */
 bool rent_tidy(struct bucket *b);
 

@@ -98,15 +98,21 @@ static inline bool wheel_takes(const struct wheel *w, int64_t deadline)
  */
 bool wheel_file(struct wheel *w, struct entry e, struct block **spares);
 
+/* The first slot of a level that is not empty. */
+static inline struct wheel_slot *wheel_first_of(const struct wheel *w,
+						uint32_t level)
+{
+	struct wheel_level *l = w->level[level];
+
+	return &l->slot[__builtin_ctzll(l->occupied)];
+}
+
 /* The slot that is due first; NULL: the wheel is empty. */
 static inline struct wheel_slot *wheel_first(const struct wheel *w)
 {
-	struct wheel_level *l;
-
 	if (!w->occupied)
 		return NULL;
-	l = w->level[__builtin_ctz(w->occupied)];
-	return &l->slot[__builtin_ctzll(l->occupied)];
+	return wheel_first_of(w, (uint32_t)__builtin_ctz(w->occupied));
 }
 
 /*

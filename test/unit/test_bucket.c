@@ -348,6 +348,55 @@ START_TEST(rent_drains_a_mass_cancel)
 }
 END_TEST
 
+/*
+ * Nobody schedules any more; those who live came first, and there is no spare
+ * block to turn them over.  The timer thread finds the rest.
+ */
+START_TEST(tidying_gets_past_the_living)
+{
+	enum { LIVE = 300, DEAD = 20 * BLOCK_ENTRIES };
+	static uint64_t ids[DEAD];
+	struct block *spares = NULL;
+
+	begin();
+	for (int i = 0; i < LIVE; i++)
+		schedule(i);
+	for (unsigned i = 0; i < DEAD; i++)
+		ids[i] = schedule(i);
+	for (unsigned i = 0; i < DEAD; i++)
+		ck_assert_int_eq(cancel(ids[i]), 0);
+	for (int i = 0; i < LIVE; i++) {
+		while (bucket_tidy(bucket, &wakeup, &spares))
+			bucket_check(bucket);
+		bucket_check(bucket);
+	}
+	ck_assert_uint_le(queue_size(&bucket->arrivals), 2 * LIVE + 16);
+	ck_assert_uint_ge(queue_size(&bucket->arrivals), LIVE);
+	block_free_all(spares);
+	end();
+}
+END_TEST
+
+/* Who has the lock is not held up. */
+START_TEST(tidying_waits_for_nobody)
+{
+	struct block *spares = NULL;
+	uint64_t id;
+
+	begin();
+	id = schedule(1);
+	ck_assert_int_eq(cancel(id), 0);
+	lock_acquire(&bucket->lock);
+	ck_assert(!bucket_tidy(bucket, &wakeup, &spares));
+	ck_assert_uint_eq(queue_size(&bucket->arrivals), 1);
+	lock_release(&bucket->lock);
+	bucket_tidy(bucket, &wakeup, &spares);
+	ck_assert_uint_eq(queue_size(&bucket->arrivals), 0);
+	block_free_all(spares);
+	end();
+}
+END_TEST
+
 START_TEST(random_steps)
 {
 	enum { STEPS = 30000, MAX = 2000 };
@@ -446,6 +495,8 @@ int main(void)
 		rent_gets_past_an_immortal,
 		rent_among_those_that_stay,
 		rent_drains_a_mass_cancel,
+		tidying_gets_past_the_living,
+		tidying_waits_for_nobody,
 		random_steps,
 		many_buckets_make_distinct_ids,
 		bucket_sets,
