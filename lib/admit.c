@@ -45,9 +45,20 @@ TT_NOINLINE int admit_grow(struct bucket *b, bool slot)
 	return r;
 }
 
-TT_NOINLINE void admit_burst(struct wakeup *w, bool full, int64_t nearest)
+/*
+ * Once for each time, until the bucket is emptied: else each block's end, on
+ * each CPU, would go for a lock that all share.
+ */
+TT_NOINLINE bool admit_burst(struct bucket *b, int64_t *ret_time)
 {
-	wakeup_ask(w, full ? INT64_MIN : clock_add(nearest, -BUCKET_LEAD));
+	bool full = b->arrivals.blocks >= b->full;
+	int64_t time = full ? INT64_MIN : clock_add(b->nearest, -BUCKET_LEAD);
+
+	if (time >= b->asked)
+		return false;
+	b->asked = time;
+	*ret_time = time;
+	return true;
 }
 
 TT_NOINLINE bool admit_announce(struct bucket *b, struct wakeup *w,

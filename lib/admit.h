@@ -60,12 +60,6 @@ static inline int admit_begin(struct bucket *b, bool slot)
 }
 
 /*
- * There are many arrivals, none of them due before nearest: asks the timer
- * thread to fetch them in time.  No lock.
- */
-void admit_burst(struct wakeup *w, bool full, int64_t nearest);
-
-/*
  * Are there so many arrivals that the timer thread may have to fetch them?
  * Asked at the end of a block, or one entry before it: rent may push one too.
  */
@@ -76,26 +70,29 @@ static inline bool admit_is_burst(const struct bucket *b)
 }
 
 /*
+ * There are many arrivals: is the timer thread to be asked to fetch them, and
+ * at what time?  Then wakeup_ask, once the lock is free.  Under the lock.
+ */
+bool admit_burst(struct bucket *b, int64_t *ret_time);
+
+/*
  * Adds e, for which there is room, and lets the lock go.  Wakes the timer
  * thread if it must know.
  */
 static inline void admit_entry(struct bucket *b, struct wakeup *w,
 			       struct entry e)
 {
-	bool kick = false;
+	bool kick = false, ask = false;
+	int64_t time;
 
 	queue_push(&b->arrivals, e);
 	if (unlikely(e.deadline < b->nearest || !b->listed))
 		kick = admit_announce(b, w, e.deadline);
-	if (admit_is_burst(b)) {
-		bool full = b->arrivals.blocks >= b->full;
-		int64_t nearest = b->nearest;
-
-		lock_release(&b->lock);
-		admit_burst(w, full, nearest);
-	} else {
-		lock_release(&b->lock);
-	}
+	if (admit_is_burst(b))
+		ask = admit_burst(b, &time);
+	lock_release(&b->lock);
+	if (unlikely(ask))
+		wakeup_ask(w, time);
 	if (unlikely(kick))
 		wakeup_kick(w);
 }

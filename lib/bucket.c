@@ -11,6 +11,7 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 	b->open = false;
 	b->listed = false;
 	b->nearest = INT64_MAX;
+	b->asked = INT64_MAX;
 	b->lived = 0;
 	b->rests = 0;
 	b->usual = 0;
@@ -80,6 +81,7 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 	taken = (struct chain){queue_take(&b->arrivals), b->nearest};
 	b->listed = false;
 	b->nearest = INT64_MAX;
+	b->asked = INT64_MAX;
 	*ret_back = b->back;
 	b->back = NULL;
 	if (taken.first && !b->arrivals.spares && *spares)
@@ -95,8 +97,8 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares)
 {
 	struct block *surplus;
-	int64_t nearest;
-	bool more, full, burst;
+	int64_t time;
+	bool more, ask;
 
 	if (!*spares && (*spares = block_alloc()) != NULL)
 		(*spares)->next = NULL;
@@ -107,13 +109,11 @@ bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares)
 	more = rent_tidy(b);
 	surplus = take_surplus(b);
 	/* To turn arrivals over may have begun a block. */
-	burst = b->arrivals.blocks >= BUCKET_BURST;
-	full = b->arrivals.blocks >= b->full;
-	nearest = b->nearest;
+	ask = b->arrivals.blocks >= BUCKET_BURST && admit_burst(b, &time);
 	lock_release(&b->lock);
 
-	if (burst)
-		admit_burst(w, full, nearest);
+	if (ask)
+		wakeup_ask(w, time);
 	join(spares, surplus);
 	return more;
 }

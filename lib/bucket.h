@@ -54,6 +54,7 @@ struct bucket {
 	size_t full;     /* blocks; BUCKET_BURST or more; constant */
 	struct queue arrivals;
 	struct slot *back; /* timers that were away; see away.h */
+	int64_t asked;     /* to be fetched then; INT64_MAX: has not */
 	struct slots slots;
 	/* The timer thread's own: freed slots on their way back. */
 	struct slot_list returns __attribute__((aligned(TT_FAR_APART)));

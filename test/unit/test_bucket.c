@@ -157,6 +157,25 @@ START_TEST(a_burst_asks_to_be_fetched)
 }
 END_TEST
 
+/* The lock that it takes to ask is that of all CPUs. */
+START_TEST(a_burst_asks_once)
+{
+	begin();
+	bucket->full = 4 * BUCKET_BURST;
+	do
+		schedule(1000);
+	while (wakeup_arrivals(&wakeup) == 1000);
+	wakeup.asked = INT64_MAX;
+	for (unsigned i = 0; i < 3 * BLOCK_ENTRIES; i++)
+		schedule(1000);
+	ck_assert_int_eq(wakeup.asked, INT64_MAX);
+	for (unsigned i = 0; i < BLOCK_ENTRIES; i++)
+		schedule(500);
+	ck_assert_int_eq(wakeup.asked, 500 - BUCKET_LEAD);
+	end();
+}
+END_TEST
+
 /* Its holder was probably preempted, on the same CPU. */
 START_TEST(a_held_bucket_is_passed_over)
 {
@@ -487,6 +506,7 @@ int main(void)
 		announces_what_is_earlier,
 		lists_what_is_never_due,
 		a_burst_asks_to_be_fetched,
+		a_burst_asks_once,
 		a_held_bucket_is_passed_over,
 		a_full_bucket_asks_to_be_fetched_now,
 		far_timers_are_shared_out,
