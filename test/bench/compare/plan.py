@@ -103,7 +103,6 @@ def quick():
         *pairs(0.1, (1, 2), (0,)),
         *pairs(0.1, (1,), (1000,)),
         case("handover", {}, 0.1),
-        case("keepalive", {"threads": 1}, 0.1, 0.1),
         Case("sparse", (("count", 50),), 0.2, who=TIMERS),
         *sleeps(50, 0.2),
     ]
