@@ -386,7 +386,7 @@ START_TEST(tidying_gets_past_the_living)
 		ck_assert_int_eq(cancel(ids[i]), 0);
 	for (int i = 0; i < LIVE; i++) {
 		while (bucket_tidy(bucket, &wakeup, &spares))
-			bucket_check(bucket);
+			;
 		bucket_check(bucket);
 	}
 	ck_assert_uint_le(queue_size(&bucket->arrivals), 2 * LIVE + 16);
