@@ -50,6 +50,13 @@ void bucket_shut(struct bucket *b)
 	lock_release(&b->lock);
 }
 
+/* Sees to a spare block, if there is one in *spares.  Under the lock. */
+static void take_spare(struct bucket *b, struct block **spares)
+{
+	if (!b->arrivals.spares && *spares)
+		block_push(&b->arrivals.spares, block_pop(spares));
+}
+
 /* All spare blocks but one.  Under the lock. */
 static struct block *take_surplus(struct bucket *b)
 {
@@ -84,8 +91,8 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 	b->asked = INT64_MAX;
 	*ret_back = b->back;
 	b->back = NULL;
-	if (taken.first && !b->arrivals.spares && *spares)
-		block_push(&b->arrivals.spares, block_pop(spares));
+	if (taken.first)
+		take_spare(b, spares);
 	surplus = take_surplus(b);
 	slots_give(&b->slots, &b->returns);
 	lock_release(&b->lock);
@@ -104,8 +111,7 @@ bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares)
 		(*spares)->next = NULL;
 	if (!lock_try(&b->lock))
 		return false;
-	if (!b->arrivals.spares && *spares)
-		block_push(&b->arrivals.spares, block_pop(spares));
+	take_spare(b, spares);
 	more = rent_tidy(b);
 	surplus = take_surplus(b);
 	/* To turn arrivals over may have begun a block. */

@@ -35,7 +35,7 @@ void pending_destroy(struct pending *p)
 
 bool pending_sweep(struct pending *p)
 {
-	return sweep_look(p, BATCH);
+	return sweep_look(p, SWEEP_BATCH);
 }
 
 static bool has_room(struct pending *p)

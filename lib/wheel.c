@@ -115,11 +115,13 @@ static void find_first(const struct wheel *w, uint32_t *level, uint32_t *digit)
 
 struct chain wheel_take(struct wheel *w, bool open)
 {
-	struct wheel_slot *s = wheel_first(w);
-	struct chain taken = {s->first, s->nearest.deadline};
+	struct wheel_slot *s;
+	struct chain taken;
 	uint32_t level, digit;
 
 	find_first(w, &level, &digit);
+	s = &w->level[level]->slot[digit];
+	taken = (struct chain){s->first, s->nearest.deadline};
 	if (w->cursor.level == level && w->cursor.slot == digit)
 		w->cursor.at = NULL;
 	w->n -= s->n;
@@ -223,11 +225,10 @@ void wheel_visited(struct wheel *w, uint32_t removed, struct block **spares)
 static size_t check_block(const struct wheel *w, const struct wheel_slot *s,
 			  const struct block *b)
 {
-	uint32_t level = 0;
-
 	must(b->n > 0 && b->n <= BLOCK_ENTRIES);
 	for (uint32_t i = 0; i < b->n; i++) {
 		uint64_t tick = wheel_tick(b->entry[i].deadline);
+		uint32_t level;
 
 		must(tick > w->base);
 		level = level_of(w, tick);

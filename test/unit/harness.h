@@ -7,6 +7,8 @@
 #ifndef TT_HARNESS_H
 #define TT_HARNESS_H
 
+#include "random.h"
+
 #include <check.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -59,22 +61,6 @@ static inline uint64_t test_seed(void)
 	const char *s = getenv("TT_SEED");
 
 	return s ? strtoull(s, NULL, 0) : 20261121;
-}
-
-/* splitmix64, from Steele, Lea and Flood, OOPSLA 2014. */
-static inline uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-/* 0 to n - 1. */
-static inline uint64_t random_below(uint64_t *state, uint64_t n)
-{
-	return next_random(state) % n;
 }
 
 #endif

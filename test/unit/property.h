@@ -10,8 +10,10 @@
 #ifndef TT_PROPERTY_H
 #define TT_PROPERTY_H
 
+#include "clock.h"
 #include "instance.h"
 #include "must.h"
+#include "random.h"
 #include "timerthread.h"
 
 #include <errno.h>
@@ -47,23 +49,13 @@ struct property {
 /* The one that is tested: callbacks have only their timer's key. */
 static struct property *property;
 
-/* splitmix64 again: this file is also a fuzzer's, without the harness. */
-static uint64_t property_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 /* 0 to n - 1; n is at most 256 and, with bytes, 0 at their end. */
 static unsigned choose(unsigned n)
 {
 	struct choices *c = &property->choices;
 
 	if (!c->byte)
-		return (unsigned)(property_random(&c->rng) % n);
+		return (unsigned)(next_random(&c->rng) % n);
 	if (c->left == 0)
 		return 0;
 	c->left--;
@@ -80,7 +72,7 @@ static uint64_t choose_bits(void)
 	uint64_t bits = 0;
 
 	if (!property->choices.byte)
-		return property_random(&property->choices.rng);
+		return next_random(&property->choices.rng);
 	for (int i = 0; i < 8; i++)
 		bits = bits << 8 | choose(256);
 	return bits;
@@ -90,15 +82,6 @@ static uint64_t choose_bits(void)
 static size_t choose_index(void)
 {
 	return (choose(256) << 8 | choose(256)) % property->n;
-}
-
-static int64_t saturating_add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return b < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
 }
 
 /* Not negative: tiny, about a slot of some level, or huge. */
@@ -123,12 +106,12 @@ static int64_t choose_deadline(void)
 	case 1:
 		return INT64_MIN;
 	case 2:
-		return saturating_add(property->now, -distance);
+		return clock_add(property->now, -distance);
 	case 3: /* that of another */
 		return property->n > 0 ? property->list[choose_index()].deadline
 				       : distance;
 	default:
-		return saturating_add(property->now, distance);
+		return clock_add(property->now, distance);
 	}
 }
 
@@ -174,7 +157,7 @@ static void property_fired(void *key)
 	/* It arms itself again, later: what is due must come to an end. */
 	if (may_choose() && choose(8) == 0 && p->n < p->most &&
 	    p->now < INT64_MAX) {
-		l.deadline = saturating_add(p->now, 1 + choose_distance());
+		l.deadline = clock_add(p->now, 1 + choose_distance());
 		must(timerthread_reschedule(p->tt, l.id, l.deadline) == 0);
 		list_add(l);
 		p->stale = 0;
@@ -245,7 +228,7 @@ static void do_advance(void)
 		return;
 	if (p->slow && distance > (INT64_MAX - p->now) >> 16)
 		distance >>= 16;
-	end = saturating_add(p->now, distance);
+	end = clock_add(p->now, distance);
 	ran = timerthread_advance(p->tt, end - p->now);
 	must(ran >= 0);
 	p->now = end;
