@@ -39,7 +39,10 @@ TT_NOINLINE void lock_acquire_slow(struct lock *l)
 		return;
 	do {
 		atom32_store(&l->slept, 1);
-		futex_wait_for(&l->held, 1, nap);
+		/* Who released it before that did not see it. */
+		if (lock_try(l))
+			return;
+		futex_wait_for(&l->slept, 1, nap);
 		nap = nap < LOCK_NAP_MAX_NS ? 2 * nap : nap;
 	} while (!spin(l));
 	atom32_store(&l->slept, 1);
@@ -48,5 +51,5 @@ TT_NOINLINE void lock_acquire_slow(struct lock *l)
 TT_NOINLINE void lock_wake(struct lock *l)
 {
 	atom32_store(&l->slept, 0);
-	futex_wake_one(&l->held);
+	futex_wake_one(&l->slept);
 }

@@ -19,6 +19,12 @@
  * The section is some 20 ns long, so whoever meets a holder that does not
  * finish within the spin has met one that was preempted.
  *
+ * Sleepers wait for `slept` to change, not for `held`: a thread that says it
+ * sleeps takes a microsecond to do so, in which a busy lock changes hands ten
+ * times.  The wake-up that is sent meanwhile would meet nobody, and the sleep
+ * that follows would have been forgotten; with a real-time timer thread one
+ * sleep in eight ended with its nap.
+ *
  * That there are sleepers is forgotten when one is woken, and said again by
  * that one when it has the lock: it does not know whether it was the last.  A
  * count of them would hold until it gets a CPU, and all that use the lock
@@ -35,8 +41,8 @@
 #include "base.h"
 
 struct lock {
-	atom32 held;  /* 1 while a thread is in the section, and the futex */
-	atom32 slept; /* 1: threads may sleep, or be about to */
+	atom32 held;  /* 1 while a thread is in the section */
+	atom32 slept; /* the futex; 1: threads may sleep, or be about to */
 };
 
 #define LOCK_NAP_NS     1000000

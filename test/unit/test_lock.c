@@ -2,8 +2,11 @@
 #include "harness.h"
 #include "lock.h"
 
+#include <dlfcn.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -11,6 +14,34 @@ static struct lock lock;
 static long counter;
 static bool entered;
 static atom32 held;
+
+/* No nap ends by itself: a wake-up that does not come is missed for ever. */
+static bool endless;
+/* Called by who is about to sleep; once. */
+static void (*before_sleep)(void);
+
+typedef long syscall_fn(long number, ...);
+
+/* That of libc, but for what the two above say of FUTEX_WAIT. */
+long syscall(long number, ...)
+{
+	syscall_fn *next = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
+	void (*hook)(void) = before_sleep;
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if ((a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
+		before_sleep = NULL;
+		if (hook)
+			hook();
+		a[3] = endless ? 0 : a[3];
+	}
+	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 START_TEST(excludes)
 {
@@ -67,9 +98,40 @@ START_TEST(sleeps_behind_a_stuck_holder)
 {
 	pthread_t t;
 
+	endless = true;
 	lock_init(&lock);
 	lock_acquire(&lock);
 	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
+	while (atom32_load(&lock.slept) == 0)
+		sched_yield();
+	ck_assert(!entered);
+	lock_release(&lock);
+	pthread_join(t, NULL);
+	ck_assert(entered);
+}
+END_TEST
+
+/* The holder lets go, and another one takes the lock. */
+static void change_hands(void)
+{
+	lock_release(&lock);
+	lock_acquire(&lock);
+	atom32_store_release(&held, 1);
+}
+
+/* That wakes nobody yet, but is not lost. */
+START_TEST(wake_before_sleep_counts)
+{
+	pthread_t t;
+
+	endless = true;
+	lock_init(&lock);
+	lock_acquire(&lock);
+	before_sleep = change_hands;
+	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
+	while (!atom32_load_acquire(&held))
+		sched_yield();
+	/* So that it is to sleep once more, and this says so again. */
 	while (atom32_load(&lock.slept) == 0)
 		sched_yield();
 	ck_assert(!entered);
@@ -142,6 +204,7 @@ int main(void)
 		excludes,
 		counts,
 		sleeps_behind_a_stuck_holder,
+		wake_before_sleep_counts,
 		a_missed_wake_heals,
 		realtime_thread_lets_the_holder_run,
 	};
