@@ -68,6 +68,11 @@ static inline uintptr_t atomword_load_acquire(const atomword *a)
 	return AO_load_acquire(a);
 }
 
+static inline void atomword_store(atomword *a, uintptr_t value)
+{
+	AO_store(a, value);
+}
+
 static inline void atomword_store_release(atomword *a, uintptr_t value)
 {
 	AO_store_release(a, value);

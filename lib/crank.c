@@ -83,16 +83,10 @@ static bool is_due(struct engine *e, int64_t deadline)
 	return deadline <= e->now && deadline < INT64_MAX;
 }
 
-/*
- * What must go on while something is always due: else what was cancelled
- * would wait for a pause that never comes.
- */
 static void tidy_between(struct engine *e)
 {
-	if (++e->fired % FIRED_PER_TIDY == 0) {
-		pending_sort(&e->pending);
-		pending_sweep(&e->pending);
-	}
+	if (++e->fired % FIRED_PER_TIDY == 0)
+		pending_ran(&e->pending, FIRED_PER_TIDY);
 }
 
 /* Nothing is due.  Puts the first one back if its time is a later one. */

@@ -25,7 +25,7 @@ static bool drain_slot(struct slot *s, const struct visit *v)
 
 	if (slot_cancel(s, id) != 0)
 		return false;
-	v->visit(id, s->fn, s->arg, v->ctx);
+	v->visit(id, s->fn, slot_arg(s), v->ctx);
 	return true;
 }
 

@@ -52,7 +52,7 @@ static bool run(struct timerthread *tt, struct slot *s)
 	switch (away_begin(b, &tt->wakeup, s, instance_now(tt))) {
 	case EXPIRY_RUN:
 		id = slot_id(s, atom32_load(&s->state));
-		if (!inside_call(tt, id, s->fn, s->arg))
+		if (!inside_call(tt, id, s->fn, slot_arg(s)))
 			return false;
 		finish(tt, b, s);
 		break;

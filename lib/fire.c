@@ -54,8 +54,9 @@ static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 	uint64_t id = slot_id(s, atom32_load(&s->state));
 
 	count(e);
+	pending_fetch_ahead(&e->pending, e->now);
 	engine_set_idle(e);
-	if (!inside_call(e->parts.instance, id, s->fn, s->arg))
+	if (!inside_call(e->parts.instance, id, s->fn, slot_arg(s)))
 		return STEP_FORKED;
 	engine_set_busy(e);
 	finish(e, b, s, entry);

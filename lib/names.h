@@ -95,6 +95,7 @@
 #define pending_check            tt_pending_check
 #define pending_come_back        tt_pending_come_back
 #define pending_destroy          tt_pending_destroy
+#define pending_fetch_ahead      tt_pending_fetch_ahead
 #define pending_first_moved      tt_pending_first_moved
 #define pending_forget           tt_pending_forget
 #define pending_init             tt_pending_init
@@ -103,6 +104,7 @@
 #define pending_open             tt_pending_open
 #define pending_prepare          tt_pending_prepare
 #define pending_put_back         tt_pending_put_back
+#define pending_ran              tt_pending_ran
 #define pending_sort             tt_pending_sort
 #define pending_sweep            tt_pending_sweep
 #define pending_take             tt_pending_take

@@ -263,6 +263,12 @@ enum pending_next pending_next(struct pending *p, int64_t *ret_next)
 	return found;
 }
 
+void pending_ran(struct pending *p, size_t n)
+{
+	pending_sort(p);
+	sweep_pay(p, n);
+}
+
 void pending_open(struct pending *p)
 {
 	pending_add(p, wheel_take(&p->wheel, true));
@@ -297,6 +303,18 @@ struct entry pending_take(struct pending *p)
 		prefetch_to_write(
 			intake_slot_of(p->intake, heap_at(&p->heap, 0)));
 	return e;
+}
+
+/* Those next to the top come after it. */
+void pending_fetch_ahead(const struct pending *p, int64_t now)
+{
+	const struct heap *h = &p->heap;
+
+	if (top(p) > now || h->n == 0)
+		return;
+	for (size_t i = 1; i <= HEAP_ARITY && i < h->n; i++)
+		prefetch_to_write(intake_slot_of(p->intake, heap_at(h, i)));
+	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, heap_at(h, 0))));
 }
 
 /* There is a place in the heap for it. */

@@ -96,7 +96,7 @@ struct slot {
 	 */
 	int64_t period;
 	timerthread_fn *fn;
-	void *arg;
+	atomword arg; /* a pointer; the timer thread may read it at any time */
 	union {
 		/* Owned by whoever owns the list that the slot is on. */
 		struct slot *next;
@@ -268,9 +268,18 @@ static inline uint64_t slot_arm(struct slot *s, const struct timer *t)
 	s->queued = t->deadline;
 	s->period = t->period;
 	s->fn = t->fn;
-	s->arg = t->arg;
+	atomword_store(&s->arg, (uintptr_t)t->arg);
 	atom32_store_release(&s->state, word);
 	return (uint64_t)word << 32 | s->index;
+}
+
+/*
+ * What the callback is given.  Who does not own the timer may get what another
+ * one in this slot was given, or will be.
+ */
+static inline void *slot_arg(const struct slot *s)
+{
+	return (void *)atomword_load(&s->arg);
 }
 
 /*

@@ -147,7 +147,9 @@ void sweep_pay(struct pending *p, size_t n)
 	struct sweep *s = &p->sweep;
 	size_t dropped;
 
-	s->owed += s->alarm > 0 ? 2 * (int64_t)n : (int64_t)(n + 3) / 4;
+	s->owed += s->alarm > 0
+			   ? 2 * (int64_t)n
+			   : (int64_t)(n + SWEEP_SAMPLE - 1) / SWEEP_SAMPLE;
 	if (s->owed < SWEEP_BATCH)
 		return;
 	s->owed -= (int64_t)look_at(p, (size_t)s->owed, &dropped);

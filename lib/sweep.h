@@ -4,15 +4,16 @@
  *
  * Nobody tells the timer thread that a timer is over; to learn it from the
  * timer's slot costs a look there, and a line of another CPU's cache.  So the
- * looks are a rent, paid by what is sorted, and a lower one while they find
- * nothing.  One that finds something raises the alarm: until SWEEP_ALARM looks
- * at what lies in heap and wheel have found nothing, all that is sorted is
- * looked at, and eight times as many others as else.
+ * looks are a rent, paid by what is sorted and by what runs, and a lower one
+ * while they find nothing.  One that finds something raises the alarm: until
+ * SWEEP_ALARM looks at what lies in heap and wheel have found nothing, all that
+ * is sorted is looked at, and two others for each.
  *
  * Guarantees:
- *  1. The dead stay few: each entry that is sorted pays by two looks at others
- *     during an alarm, by a quarter of one else.  The looks go round, through
- *     all of heap and wheel.
+ *  1. The dead stay few: each entry that is sorted or has run pays by two
+ *     looks at others during an alarm, by a sixteenth of one else.  The looks
+ *     go round, through all of heap and wheel.  (With a quarter, and a whole
+ *     look for what has run, a million timers that all ran took 8 % more.)
  *  2. No call looks at more than it is asked to and a block.
  *
  * Not thread-safe; the timer thread owns it.
@@ -41,7 +42,10 @@ struct sweep {
 /* Looks that are worth a call. */
 #define SWEEP_BATCH 64
 
-/* Outside an alarm one of so many that go to the wheel is looked at. */
+/*
+ * Outside an alarm one of so many that go to the wheel is looked at, and for
+ * each so many that are sorted or have run one other.
+ */
 #define SWEEP_SAMPLE 16
 
 /* Is e of no more use?  Then frees its timer's slot, if that is over. */
@@ -62,7 +66,7 @@ static inline bool sweep_is_turn(const struct sweep *s, uint32_t i)
 	return s->alarm > 0 || i % SWEEP_SAMPLE == 0;
 }
 
-/* Pays for n entries that were sorted. */
+/* Pays for n entries that were sorted, or have run. */
 void sweep_pay(struct pending *p, size_t n);
 
 /*

@@ -1457,7 +1457,7 @@ static size_t outstanding;
 /* Whose run it is. */
 static struct modelled *whose(void *arg)
 {
-	return ((struct slot *)arg)->arg;
+	return slot_arg(arg);
 }
 
 static int keep_modelled(void *ctx, timerthread_fn *run, void *arg)

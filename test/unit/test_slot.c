@@ -319,7 +319,7 @@ START_TEST(random_lives)
 				slots_recycle(&t, s);
 			} else {
 				ck_assert(begin(s));
-				ck_assert_ptr_eq(s->arg, &t);
+				ck_assert_ptr_eq(slot_arg(s), &t);
 				finish(s);
 				slot_list_add(&back, s);
 			}
