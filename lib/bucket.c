@@ -5,6 +5,9 @@
 #include "bucket.h"
 #include "rent.h"
 
+/* So many of those that are back are taken at a time. */
+#define BACK_MAX 64
+
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 {
 	lock_init(&b->lock);
@@ -101,18 +104,37 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 	return taken;
 }
 
-bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares)
+/* Some of those that are back.  *left is not 0 while there are others. */
+static struct slot *take_back(struct bucket *b, uint64_t *left)
+{
+	struct slot *first = b->back, **last = &b->back;
+
+	for (int i = 0; *last && i < BACK_MAX; i++)
+		last = &(*last)->next;
+	b->back = *last;
+	*last = NULL;
+	if (b->back && *left == 0)
+		*left = 1;
+	return first;
+}
+
+void bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
+		 uint64_t *left, struct slot **ret_back)
 {
 	struct block *surplus;
 	int64_t time;
-	bool more, ask;
+	bool ask;
 
 	if (!*spares && (*spares = block_alloc()) != NULL)
 		(*spares)->next = NULL;
-	if (!lock_try(&b->lock))
-		return false;
+	*ret_back = NULL;
+	if (!lock_try(&b->lock)) {
+		*left = 0;
+		return;
+	}
 	take_spare(b, spares);
-	more = rent_tidy(b);
+	rent_tidy(b, left);
+	*ret_back = take_back(b, left);
 	surplus = take_surplus(b);
 	/* To turn arrivals over may have begun a block. */
 	ask = b->arrivals.blocks >= BUCKET_BURST && admit_burst(b, &time);
@@ -121,7 +143,6 @@ bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares)
 	if (ask)
 		wakeup_ask(w, time);
 	join(spares, surplus);
-	return more;
 }
 
 void bucket_give_back(struct bucket *b)

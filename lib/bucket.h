@@ -98,11 +98,13 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 
 /*
  * One step of finding arrivals that are over, where they are, if nobody else
- * needs the lock.  Of *spares, a chain of empty blocks, one is taken if none is
- * there to turn arrivals over; the surplus joins them.  True: another step is
- * worth the while.
+ * needs the lock.  *left says how many looks may be taken, and then what is left
+ * of them; 0: the bucket is done.  Of *spares, a chain of empty blocks, one is
+ * taken if none is there to turn arrivals over; the surplus joins them.
+ * *ret_back is as of bucket_collect, but it may not be all.
  */
-bool bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares);
+void bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
+		 uint64_t *left, struct slot **ret_back);
 
 /* Gives the slots on the returns list back. */
 void bucket_give_back(struct bucket *b);

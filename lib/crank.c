@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "away.h"
 #include "crank.h"
 #include "fire.h"
 
 /*
- * Short enough that what was cancelled does not pile up between pauses; long
- * enough that visiting idle buckets costs nothing.
+ * Steps of a batch for what is not due.  They take half a millisecond at most,
+ * so that a loop with other work can do some of that in between.
  */
-#define TIDY_NS 10000000
+#define BATCH_STEPS 16
 
 /* Callbacks between two blocks that are sorted although something is due. */
 #define FIRED_PER_TIDY 64
@@ -20,31 +19,12 @@
  */
 #define SETTLED_MAX 64
 
-static void take_back(struct engine *e, struct bucket *b, struct slot *back)
-{
-	struct slot *s;
-
-	while ((s = back) != NULL) {
-		back = s->next;
-		pending_come_back(&e->pending, away_take(b, s));
-	}
-}
-
 static void fetch(struct engine *e, struct bucket *b)
 {
 	struct slot *back;
 
 	pending_add(&e->pending, bucket_collect(b, &e->pending.spares, &back));
-	take_back(e, b, back);
-}
-
-/* What was handed over and is over needs no place in the heap any more. */
-static void forget(struct engine *e)
-{
-	uint32_t gone = atom32_load(&e->gone);
-
-	pending_forget(&e->pending, gone - e->forgotten);
-	e->forgotten = gone;
+	engine_take_back(e, b, back);
 }
 
 /* Fetches what the buckets hold. */
@@ -57,7 +37,7 @@ static void collect(struct engine *e)
 	wakeup_collect(e->parts.wakeup, &listed);
 	while (bucket_set_take(&listed, &i))
 		fetch(e, &e->parts.intake->bucket[i]);
-	forget(e);
+	engine_forget(e);
 }
 
 /* A virtual clock moves on to the next deadline by itself. */
@@ -98,12 +78,29 @@ static enum step settle(struct engine *e)
 	return fire(e);
 }
 
+/* Is the rest left to the next batch? */
+static bool is_spent(const struct engine *e)
+{
+	return e->parts.batch && e->steps >= BATCH_STEPS;
+}
+
 /* Nothing is due: what will be shall be in its place. */
 static enum step prepare(struct engine *e, enum pending_next found)
 {
-	if (pending_prepare(&e->pending, e->now))
+	if (!is_spent(e) && pending_prepare(&e->pending, e->now)) {
+		e->steps++;
 		return STEP_MORE;
+	}
 	return found == PENDING_FIRST ? settle(e) : STEP_DONE;
+}
+
+/* The earliest is not yet known, but it is not due before e->next. */
+static enum step search_on(struct engine *e)
+{
+	if (e->next <= e->limit)
+		return STEP_MORE;
+	e->steps++;
+	return is_spent(e) ? STEP_DONE : STEP_MORE;
 }
 
 /* One step towards having nothing due. */
@@ -120,7 +117,7 @@ static enum step run_one(struct engine *e)
 		found = pending_next(&e->pending, &e->next);
 	}
 	if (found == PENDING_MORE)
-		return STEP_MORE;
+		return search_on(e);
 	if (!is_due(e, e->next))
 		return prepare(e, found);
 	if (e->over)
@@ -135,53 +132,17 @@ static enum step run_one(struct engine *e)
 	return step;
 }
 
-/*
- * Finds what was cancelled in the buckets, where it lies: to fetch what is far
- * from due, and may soon be cancelled, would cost ten times as much.  False:
- * there is nothing left to do.
- */
-static bool tidy_buckets(struct engine *e)
-{
-	uint32_t i;
-
-	if (!bucket_set_take(&e->untidy, &i))
-		return false;
-	if (bucket_tidy(&e->parts.intake->bucket[i], e->parts.wakeup,
-			&e->pending.spares))
-		bucket_set_add(&e->untidy, i);
-	return true;
-}
-
-/* Is it time again? */
-static bool begin_tidying(struct engine *e)
-{
-	/* Unsigned: the wall clock may have been set back. */
-	if ((uint64_t)e->now - (uint64_t)e->tidied < TIDY_NS)
-		return false;
-	e->tidied = e->now;
-	wakeup_listed(e->parts.wakeup, &e->untidy);
-	forget(e);
-	return true;
-}
-
 /* True: there is more to tidy. */
-static bool tidy(struct engine *e, bool *begun)
+static bool tidy(struct engine *e)
 {
-	bool more;
-
-	if (wakeup_stopping(e->parts.wakeup))
+	if (is_spent(e) || wakeup_stopping(e->parts.wakeup))
 		return false;
-	if (!*begun)
-		return *begun = begin_tidying(e);
-	if (tidy_buckets(e))
-		return true;
-	more = pending_trim(&e->pending);
-	return pending_sweep(&e->pending) || more;
+	e->steps++;
+	return tidy_step(e);
 }
 
 bool crank(struct engine *e, int64_t limit)
 {
-	bool tidying = false;
 	enum step step;
 
 	engine_set_busy(e);
@@ -189,6 +150,7 @@ bool crank(struct engine *e, int64_t limit)
 	e->ran = 0;
 	e->over = false;
 	e->settled = 0;
+	e->steps = 0;
 	if (e->parts.batch && wakeup_arrivals(e->parts.wakeup) <= limit)
 		collect(e);
 	do {
@@ -197,7 +159,9 @@ bool crank(struct engine *e, int64_t limit)
 		while (step == STEP_MORE);
 		if (step == STEP_FORKED)
 			return false;
-	} while (tidy(e, &tidying));
+	} while (tidy(e));
+	if (is_spent(e))
+		e->next = e->now;
 	intake_give_back(e->parts.intake);
 	engine_set_idle(e);
 	return true;

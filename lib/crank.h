@@ -9,15 +9,17 @@
  *  1. A timer never runs before its deadline, and of those that are due and
  *     were scheduled before the last one ran, the earliest runs next.
  *  2. The buckets are emptied when one may hold a timer earlier than all that
- *     the engine has, or asks for it.  At most once in TIDY_NS, while awake for
- *     another reason, it looks there for what was cancelled, and takes nothing.
+ *     the engine has, or asks for it.  When nothing is due it tidies; see
+ *     tidy.h.
  *  3. A burst holds up what is due by the time it takes to fetch it, and then
  *     by a block's sorting at a time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.
  *  6. A batch ends, whatever callbacks schedule: once it has fetched what was
  *     due when it began, it runs nothing else, and what is armed again for a
- *     time up to the limit goes back to the buckets.
+ *     time up to the limit goes back to the buckets.  Of what is to be done
+ *     for timers that are not due it takes some steps, and leaves the rest to
+ *     the next batch, for which e->next is then now.
  *
  * One thread at a time, the driver's.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "away.h"
 #include "engine.h"
 
 bool engine_init(struct engine *e, const struct engine_parts *parts)
@@ -17,4 +18,22 @@ bool engine_init(struct engine *e, const struct engine_parts *parts)
 void engine_destroy(struct engine *e)
 {
 	pending_destroy(&e->pending);
+}
+
+void engine_take_back(struct engine *e, struct bucket *b, struct slot *back)
+{
+	struct slot *s;
+
+	while ((s = back) != NULL) {
+		back = s->next;
+		pending_come_back(&e->pending, away_take(b, s));
+	}
+}
+
+void engine_forget(struct engine *e)
+{
+	uint32_t gone = atom32_load(&e->gone);
+
+	pending_forget(&e->pending, gone - e->forgotten);
+	e->forgotten = gone;
 }

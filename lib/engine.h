@@ -13,6 +13,7 @@
 #include "intake.h"
 #include "limit.h"
 #include "pending.h"
+#include "tidy.h"
 #include "virtual.h"
 #include "wakeup.h"
 
@@ -36,16 +37,16 @@ struct engine_parts {
 struct engine {
 	struct engine_parts parts;
 	struct pending pending;
-	int64_t limit;  /* INT64_MAX: none */
-	int64_t now;    /* the clock when it was last read, or the limit */
-	int64_t tidied; /* when that began last */
-	struct bucket_set untidy; /* buckets whose turn it is still to come */
-	int64_t next;             /* what pending_next said last */
-	unsigned fired;           /* entries that were due, so far */
-	int ran;                  /* in this turn; INT_MAX: that many or more */
-	bool over;                /* nothing more runs in this batch */
-	unsigned settled;         /* in this turn */
-	uint32_t forgotten;       /* of `gone`, those that are accounted for */
+	int64_t limit; /* INT64_MAX: none */
+	int64_t now;   /* the clock when it was last read, or the limit */
+	struct tidy tidy;
+	int64_t next;       /* what pending_next said last, or now */
+	unsigned fired;     /* entries that were due, so far */
+	int ran;            /* in this turn; INT_MAX: that many or more */
+	bool over;          /* nothing more runs in this batch */
+	unsigned settled;   /* in this turn */
+	unsigned steps;     /* in this turn, for what is not due */
+	uint32_t forgotten; /* of `gone`, those that are accounted for */
 	/*
 	 * 1: the structures are being changed.  Written by the driver, read in
 	 * a child of fork(2).
@@ -75,5 +76,11 @@ static inline int64_t engine_clock(const struct engine *e)
 /* False: no memory. */
 bool engine_init(struct engine *e, const struct engine_parts *parts);
 void engine_destroy(struct engine *e);
+
+/* Takes in a chain of timers that are back in bucket b. */
+void engine_take_back(struct engine *e, struct bucket *b, struct slot *back);
+
+/* What was handed over and is over needs no place in the heap any more. */
+void engine_forget(struct engine *e);
 
 #endif

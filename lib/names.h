@@ -43,7 +43,9 @@
 #define clock_timespec           tt_clock_timespec
 #define crank                    tt_crank
 #define engine_destroy           tt_engine_destroy
+#define engine_forget            tt_engine_forget
 #define engine_init              tt_engine_init
+#define engine_take_back         tt_engine_take_back
 #define executor_hand_over       tt_executor_hand_over
 #define expiry_begin             tt_expiry_begin
 #define expiry_end               tt_expiry_end
@@ -140,6 +142,7 @@
 #define sweep_raise_alarm        tt_sweep_raise_alarm
 #define sweep_reclaim            tt_sweep_reclaim
 #define sweep_settle             tt_sweep_settle
+#define tidy_step                tt_tidy_step
 #define turn_begin               tt_turn_begin
 #define turn_end                 tt_turn_end
 #define virtual_create           tt_virtual_create

@@ -33,16 +33,23 @@ void pending_destroy(struct pending *p)
 	block_free_all(p->spares);
 }
 
-bool pending_sweep(struct pending *p)
+void pending_sweep(struct pending *p, uint64_t *left)
 {
-	return sweep_look(p, SWEEP_BATCH);
+	size_t looked;
+
+	if (sweep_look(p, SWEEP_BATCH, &looked))
+		*left = *left > 0 ? *left : 1;
+	else
+		*left -= *left < looked ? *left : looked;
 }
 
 static bool has_room(struct pending *p)
 {
+	size_t looked;
+
 	if (likely(heap_has_room(&p->heap)))
 		return true;
-	pending_sweep(p);
+	sweep_look(p, SWEEP_BATCH, &looked);
 	return heap_reserve(&p->heap);
 }
 

@@ -126,10 +126,10 @@ void pending_advance(struct pending *p, int64_t now);
 bool pending_prepare(struct pending *p, int64_t now);
 
 /*
- * Looks for dead entries.  True: it found so many that another call is
- * worth the while.
+ * Looks for dead entries, for who pays for *left looks: what is left of them
+ * then.  If it found many they cost nothing, and *left is not 0.
  */
-bool pending_sweep(struct pending *p);
+void pending_sweep(struct pending *p, uint64_t *left);
 
 /* Frees spares, a few at a time.  True: there are more than need be kept. */
 bool pending_trim(struct pending *p);

@@ -51,13 +51,17 @@ TT_NOINLINE bool rent_sweep(struct bucket *b)
  * Nothing is fetched ahead: what lives here a thread on another CPU is likely
  * to write next.
  */
-bool rent_tidy(struct bucket *b)
+void rent_tidy(struct bucket *b, uint64_t *left)
 {
-	size_t n = queue_size(&b->arrivals);
+	size_t n = queue_size(&b->arrivals), found;
 	uint32_t lived = b->lived;
 
 	for (size_t i = 0; i < TIDY_LOOKS && i < n; i++)
 		rent_look(b);
 	b->lived = lived;
-	return n - queue_size(&b->arrivals) >= TIDY_LOOKS;
+	found = n - queue_size(&b->arrivals);
+	if (found < TIDY_LOOKS)
+		*left -= *left < 2 * TIDY_LOOKS ? *left : 2 * TIDY_LOOKS;
+	if (*left > n - found)
+		*left = n - found;
 }

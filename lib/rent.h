@@ -105,9 +105,10 @@ static inline void rent_pay(struct bucket *b)
 bool rent_sweep(struct bucket *b);
 
 /*
- * Looks at some arrivals, for who adds none.  True: half of them or more were
- * over, so that another call is worth the while.
+ * Looks at some arrivals, for who adds none and pays for *left looks: what is
+ * left of them then, but no more than there are arrivals.  If half of those or
+ * more were over they cost nothing.
  */
-bool rent_tidy(struct bucket *b);
+void rent_tidy(struct bucket *b, uint64_t *left);
 
 #endif

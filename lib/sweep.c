@@ -135,11 +135,12 @@ static size_t look_at(struct pending *p, size_t n, size_t *ret_dropped)
 	return done;
 }
 
-bool sweep_look(struct pending *p, size_t n)
+bool sweep_look(struct pending *p, size_t n, size_t *ret_looked)
 {
-	size_t dropped, looked = look_at(p, n, &dropped);
+	size_t dropped;
 
-	return dropped > 0 && dropped * WORTH_WHILE >= looked;
+	*ret_looked = look_at(p, n, &dropped);
+	return dropped > 0 && dropped * WORTH_WHILE >= *ret_looked;
 }
 
 void sweep_pay(struct pending *p, size_t n)

@@ -70,9 +70,9 @@ static inline bool sweep_is_turn(const struct sweep *s, uint32_t i)
 void sweep_pay(struct pending *p, size_t n);
 
 /*
- * Looks at about n entries.  True: it found so many that are over that another
- * call is worth the while.
+ * Looks at about n entries; *ret_looked: at how many.  True: it found so many
+ * that are over that another call is worth the while.
  */
-bool sweep_look(struct pending *p, size_t n);
+bool sweep_look(struct pending *p, size_t n, size_t *ret_looked);
 
 #endif

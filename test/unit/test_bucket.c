@@ -367,6 +367,38 @@ START_TEST(rent_drains_a_mass_cancel)
 }
 END_TEST
 
+/* Tidies while any of so many looks is left; returns in how many steps. */
+static int tidy(uint64_t looks, struct block **spares)
+{
+	struct slot *back;
+	int steps = 0;
+
+	for (; looks > 0; steps++) {
+		bucket_tidy(bucket, &wakeup, spares, &looks, &back);
+		ck_assert_ptr_null(back);
+		if (!lock_is_held(&bucket->lock))
+			bucket_check(bucket);
+	}
+	return steps;
+}
+
+/* All live: once around, and no further than what was paid for. */
+START_TEST(tidying_ends)
+{
+	enum { LIVE = 1600 };
+	struct block *spares = NULL;
+
+	begin();
+	for (int i = 0; i < LIVE; i++)
+		schedule(i);
+	ck_assert_int_le(tidy(100, &spares), 100 / 8);
+	ck_assert_int_le(tidy(UINT64_MAX, &spares), LIVE / 8);
+	ck_assert_uint_eq(queue_size(&bucket->arrivals), LIVE);
+	block_free_all(spares);
+	end();
+}
+END_TEST
+
 /*
  * Nobody schedules any more; those who live came first, and there is no spare
  * block to turn them over.  The timer thread finds the rest.
@@ -384,13 +416,8 @@ START_TEST(tidying_gets_past_the_living)
 		ids[i] = schedule(i);
 	for (unsigned i = 0; i < DEAD; i++)
 		ck_assert_int_eq(cancel(ids[i]), 0);
-	for (int i = 0; i < LIVE; i++) {
-		while (bucket_tidy(bucket, &wakeup, &spares))
-			;
-		bucket_check(bucket);
-	}
-	ck_assert_uint_le(queue_size(&bucket->arrivals), 2 * LIVE + 16);
-	ck_assert_uint_ge(queue_size(&bucket->arrivals), LIVE);
+	tidy(UINT64_MAX, &spares);
+	ck_assert_uint_eq(queue_size(&bucket->arrivals), LIVE);
 	block_free_all(spares);
 	end();
 }
@@ -406,10 +433,10 @@ START_TEST(tidying_waits_for_nobody)
 	id = schedule(1);
 	ck_assert_int_eq(cancel(id), 0);
 	lock_acquire(&bucket->lock);
-	ck_assert(!bucket_tidy(bucket, &wakeup, &spares));
+	ck_assert_int_eq(tidy(1, &spares), 1);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), 1);
 	lock_release(&bucket->lock);
-	bucket_tidy(bucket, &wakeup, &spares);
+	ck_assert_int_eq(tidy(1, &spares), 1);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), 0);
 	block_free_all(spares);
 	end();
@@ -515,6 +542,7 @@ int main(void)
 		rent_gets_past_an_immortal,
 		rent_among_those_that_stay,
 		rent_drains_a_mass_cancel,
+		tidying_ends,
 		tidying_gets_past_the_living,
 		tidying_waits_for_nobody,
 		random_steps,
