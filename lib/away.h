@@ -51,7 +51,7 @@ void away_free(struct bucket *b, struct slot *s);
 bool away_keep(struct bucket *b, struct wakeup *w, struct slot *s,
 	       const struct entry *e);
 
-/* One from the list that bucket_collect returned is no longer away. */
+/* One that bucket_collect or bucket_tidy handed out is no longer away. */
 struct entry away_take(struct bucket *b, struct slot *s);
 
 #endif

@@ -5,8 +5,11 @@
 #include "bucket.h"
 #include "rent.h"
 
-/* So many of those that are back are taken at a time. */
-#define BACK_MAX 64
+/*
+ * So many of those that are back are taken at a time: under the lock each is a
+ * line that another CPU has written.
+ */
+#define BACK_MAX 8
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 {
@@ -118,10 +121,11 @@ static struct slot *take_back(struct bucket *b, uint64_t *left)
 	return first;
 }
 
-void bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
-		 uint64_t *left, struct slot **ret_back)
+size_t bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
+		   uint64_t *left, struct slot **ret_back)
 {
 	struct block *surplus;
+	size_t looks;
 	int64_t time;
 	bool ask;
 
@@ -130,10 +134,10 @@ void bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
 	*ret_back = NULL;
 	if (!lock_try(&b->lock)) {
 		*left = 0;
-		return;
+		return 0;
 	}
 	take_spare(b, spares);
-	rent_tidy(b, left);
+	looks = rent_tidy(b, left);
 	*ret_back = take_back(b, left);
 	surplus = take_surplus(b);
 	/* To turn arrivals over may have begun a block. */
@@ -143,6 +147,7 @@ void bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
 	if (ask)
 		wakeup_ask(w, time);
 	join(spares, surplus);
+	return looks;
 }
 
 void bucket_give_back(struct bucket *b)

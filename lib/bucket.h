@@ -5,7 +5,8 @@
  *
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the timer thread
- *     takes it with bucket_collect, or until it is found cancelled.
+ *     takes it with bucket_collect, or until it is found cancelled; one that
+ *     has come back (away.h) also until bucket_tidy hands it out.
  *  2. Calls pay rent: each looks at two of the oldest arrivals and frees the
  *     slots of those that were cancelled, but some calls rest when that has
  *     left no more arrivals than before.  Before the bucket takes memory
@@ -98,13 +99,14 @@ struct chain bucket_collect(struct bucket *b, struct block **spares,
 
 /*
  * One step of finding arrivals that are over, where they are, if nobody else
- * needs the lock.  *left says how many looks may be taken, and then what is left
- * of them; 0: the bucket is done.  Of *spares, a chain of empty blocks, one is
- * taken if none is there to turn arrivals over; the surplus joins them.
- * *ret_back is as of bucket_collect, but it may not be all.
+ * needs the lock.  *left says how many looks may be taken, and then what is
+ * left of them; 0: the bucket is done.  Of *spares, a chain of empty blocks,
+ * one is taken if none is there to turn arrivals over; the surplus joins them.
+ * *ret_back is as of bucket_collect, but it may not be all.  Returns how many
+ * looks it took.
  */
-void bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
-		 uint64_t *left, struct slot **ret_back);
+size_t bucket_tidy(struct bucket *b, struct wakeup *w, struct block **spares,
+		   uint64_t *left, struct slot **ret_back);
 
 /* Gives the slots on the returns list back. */
 void bucket_give_back(struct bucket *b);

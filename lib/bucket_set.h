@@ -29,6 +29,15 @@ static inline bool bucket_set_empty(const struct bucket_set *s)
 	return s->used == 0;
 }
 
+static inline uint32_t bucket_set_count(const struct bucket_set *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t used = s->used; used; used &= used - 1)
+		n += (uint32_t)__builtin_popcount(s->word[__builtin_ctz(used)]);
+	return n;
+}
+
 /* Takes the lowest out.  False: the set is empty. */
 static inline bool bucket_set_take(struct bucket_set *s, uint32_t *ret_bucket)
 {

@@ -5,10 +5,11 @@
 #include "fire.h"
 
 /*
- * Steps of a batch for what is not due.  They take half a millisecond at most,
- * so that a loop with other work can do some of that in between.
+ * Entries that a batch files or looks at although they are not due.  That takes
+ * half a millisecond at most, so that a loop with other work can do some of
+ * that in between.
  */
-#define BATCH_STEPS 16
+#define BATCH_EFFORT (16 * BLOCK_ENTRIES)
 
 /* Callbacks between two blocks that are sorted although something is due. */
 #define FIRED_PER_TIDY 64
@@ -81,14 +82,14 @@ static enum step settle(struct engine *e)
 /* Is the rest left to the next batch? */
 static bool is_spent(const struct engine *e)
 {
-	return e->parts.batch && e->steps >= BATCH_STEPS;
+	return e->parts.batch && e->effort >= BATCH_EFFORT;
 }
 
 /* Nothing is due: what will be shall be in its place. */
 static enum step prepare(struct engine *e, enum pending_next found)
 {
 	if (!is_spent(e) && pending_prepare(&e->pending, e->now)) {
-		e->steps++;
+		e->effort += BLOCK_ENTRIES;
 		return STEP_MORE;
 	}
 	return found == PENDING_FIRST ? settle(e) : STEP_DONE;
@@ -99,8 +100,10 @@ static enum step search_on(struct engine *e)
 {
 	if (e->next <= e->limit)
 		return STEP_MORE;
-	e->steps++;
-	return is_spent(e) ? STEP_DONE : STEP_MORE;
+	if (is_spent(e))
+		return STEP_DONE;
+	e->effort += BLOCK_ENTRIES;
+	return STEP_MORE;
 }
 
 /* One step towards having nothing due. */
@@ -135,10 +138,17 @@ static enum step run_one(struct engine *e)
 /* True: there is more to tidy. */
 static bool tidy(struct engine *e)
 {
-	if (is_spent(e) || wakeup_stopping(e->parts.wakeup))
-		return false;
-	e->steps++;
-	return tidy_step(e);
+	return !is_spent(e) && !wakeup_stopping(e->parts.wakeup) &&
+	       tidy_step(e);
+}
+
+/* The next batch is to begin at once, whatever the slack. */
+static void leave_the_rest(struct engine *e)
+{
+	int64_t at_once = clock_add(e->now, -e->parts.wakeup->slack);
+
+	if (at_once < e->next)
+		e->next = at_once;
 }
 
 bool crank(struct engine *e, int64_t limit)
@@ -150,7 +160,7 @@ bool crank(struct engine *e, int64_t limit)
 	e->ran = 0;
 	e->over = false;
 	e->settled = 0;
-	e->steps = 0;
+	e->effort = 0;
 	if (e->parts.batch && wakeup_arrivals(e->parts.wakeup) <= limit)
 		collect(e);
 	do {
@@ -161,7 +171,7 @@ bool crank(struct engine *e, int64_t limit)
 			return false;
 	} while (tidy(e));
 	if (is_spent(e))
-		e->next = e->now;
+		leave_the_rest(e);
 	intake_give_back(e->parts.intake);
 	engine_set_idle(e);
 	return true;

@@ -18,8 +18,8 @@
  *  6. A batch ends, whatever callbacks schedule: once it has fetched what was
  *     due when it began, it runs nothing else, and what is armed again for a
  *     time up to the limit goes back to the buckets.  Of what is to be done
- *     for timers that are not due it takes some steps, and leaves the rest to
- *     the next batch, for which e->next is then now.
+ *     for timers that are not due it does a part, and leaves the rest to the
+ *     next batch, which e->next then has begin at once.
  *
  * One thread at a time, the driver's.
  */

@@ -12,6 +12,7 @@ bool engine_init(struct engine *e, const struct engine_parts *parts)
 		.now = INT64_MIN,
 		.next = INT64_MAX,
 	};
+	e->tidy.began = engine_clock(e);
 	return pending_init(&e->pending, parts->intake);
 }
 

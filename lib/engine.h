@@ -45,7 +45,7 @@ struct engine {
 	int ran;            /* in this turn; INT_MAX: that many or more */
 	bool over;          /* nothing more runs in this batch */
 	unsigned settled;   /* in this turn */
-	unsigned steps;     /* in this turn, for what is not due */
+	size_t effort;      /* in this turn, for what is not due; in entries */
 	uint32_t forgotten; /* of `gone`, those that are accounted for */
 	/*
 	 * 1: the structures are being changed.  Written by the driver, read in

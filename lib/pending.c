@@ -41,6 +41,8 @@ void pending_sweep(struct pending *p, uint64_t *left)
 		*left = *left > 0 ? *left : 1;
 	else
 		*left -= *left < looked ? *left : looked;
+	if (*left > p->heap.n + p->wheel.n)
+		*left = p->heap.n + p->wheel.n;
 }
 
 static bool has_room(struct pending *p)

@@ -127,7 +127,8 @@ bool pending_prepare(struct pending *p, int64_t now);
 
 /*
  * Looks for dead entries, for who pays for *left looks: what is left of them
- * then.  If it found many they cost nothing, and *left is not 0.
+ * then, but no more than there are entries.  If it found many they cost
+ * nothing, and *left is not 0 while there are others.
  */
 void pending_sweep(struct pending *p, uint64_t *left);
 

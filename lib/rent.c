@@ -22,9 +22,6 @@
 /* Calls. */
 #define RESTS 64
 
-/* So many looks, of two each, keep no caller waiting for long. */
-#define TIDY_LOOKS 8
-
 TT_NOINLINE void rent_rest(struct bucket *b)
 {
 	size_t n = queue_size(&b->arrivals);
@@ -49,19 +46,23 @@ TT_NOINLINE bool rent_sweep(struct bucket *b)
 
 /*
  * Nothing is fetched ahead: what lives here a thread on another CPU is likely
- * to write next.
+ * to write next.  Over those that live a look moves on by one.
  */
-void rent_tidy(struct bucket *b, uint64_t *left)
+size_t rent_tidy(struct bucket *b, uint64_t *left)
 {
 	size_t n = queue_size(&b->arrivals), found;
+	size_t looks = n < RENT_TIDY ? n : RENT_TIDY;
 	uint32_t lived = b->lived;
 
-	for (size_t i = 0; i < TIDY_LOOKS && i < n; i++)
+	for (size_t i = 0; i < looks; i++)
 		rent_look(b);
 	b->lived = lived;
 	found = n - queue_size(&b->arrivals);
-	if (found < TIDY_LOOKS)
-		*left -= *left < 2 * TIDY_LOOKS ? *left : 2 * TIDY_LOOKS;
+	if (*left > n)
+		*left = n;
+	if (found < looks)
+		*left -= *left < looks ? *left : looks;
 	if (*left > n - found)
 		*left = n - found;
+	return looks;
 }

@@ -104,11 +104,14 @@ static inline void rent_pay(struct bucket *b)
  */
 bool rent_sweep(struct bucket *b);
 
+/* So many looks keep no caller waiting for long. */
+#define RENT_TIDY 8
+
 /*
- * Looks at some arrivals, for who adds none and pays for *left looks: what is
- * left of them then, but no more than there are arrivals.  If half of those or
- * more were over they cost nothing.
+ * Looks at RENT_TIDY arrivals, for who adds none and pays for *left looks: what
+ * is left of them then, but no more than there are arrivals.  If half of what
+ * it came upon was over they cost nothing.  Returns how many looks it took.
  */
-void rent_tidy(struct bucket *b, uint64_t *left);
+size_t rent_tidy(struct bucket *b, uint64_t *left);
 
 #endif

@@ -147,13 +147,13 @@ void sweep_pay(struct pending *p, size_t n)
 {
 	struct sweep *s = &p->sweep;
 	size_t dropped;
+	int64_t looks;
 
-	s->owed += s->alarm > 0
-			   ? 2 * (int64_t)n
-			   : (int64_t)(n + SWEEP_SAMPLE - 1) / SWEEP_SAMPLE;
-	if (s->owed < SWEEP_BATCH)
+	s->owed += (int64_t)n * (s->alarm > 0 ? 2 * SWEEP_SAMPLE : 1);
+	looks = s->owed / SWEEP_SAMPLE;
+	if (looks < SWEEP_BATCH)
 		return;
-	s->owed -= (int64_t)look_at(p, (size_t)s->owed, &dropped);
+	s->owed -= SWEEP_SAMPLE * (int64_t)look_at(p, (size_t)looks, &dropped);
 	/* There were not so many. */
 	if (s->owed > 0)
 		s->owed = 0;

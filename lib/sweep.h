@@ -31,7 +31,7 @@ struct pending;
 
 struct sweep {
 	uint32_t alarm; /* looks until it is over; 0: there is none */
-	int64_t owed;   /* looks; negative: they were paid in advance */
+	int64_t owed;   /* 1/SWEEP_SAMPLE looks; negative: in advance */
 	size_t at;      /* the next position in the heap, or beyond */
 	bool in_wheel;  /* but the wheel has its turn */
 };

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "engine.h"
+#include "rent.h"
 #include "tidy.h"
 
 /* Is it time again? */
@@ -14,35 +15,55 @@ static bool begin(struct engine *e)
 	uint64_t looks = passed / TIDY_LOOK_NS;
 	uint64_t around = p->heap.n + p->wheel.n;
 
-	if (passed < TIDY_NS)
+	if (passed < TIDY_NS || passed < t->pause)
 		return false;
 	t->began = e->now;
-	t->share = looks / e->parts.intake->n + 1;
-	t->looks = looks < around ? looks : around;
 	wakeup_listed(e->parts.wakeup, &t->buckets);
+	t->n = bucket_set_count(&t->buckets);
+	t->pause = (uint64_t)t->n * RENT_TIDY * TIDY_LOOK_NS;
+	t->paid = looks;
+	t->looks = looks < around ? looks : around;
 	engine_forget(e);
 	return true;
 }
 
-/* False: no bucket has its turn any more. */
-static bool tidy_buckets(struct engine *e)
+/* False: there is nothing in it. */
+static bool tidy_bucket(struct engine *e)
 {
 	struct tidy *t = &e->tidy;
-	struct bucket *b;
+	struct bucket *b = &e->parts.intake->bucket[t->bucket];
 	struct slot *back;
+	size_t looks = bucket_tidy(b, e->parts.wakeup, &e->pending.spares,
+				   &t->left, &back);
 
-	if (t->left == 0) {
-		if (!bucket_set_take(&t->buckets, &t->bucket))
-			return false;
-		t->left = t->share;
-	}
-	b = &e->parts.intake->bucket[t->bucket];
-	bucket_tidy(b, e->parts.wakeup, &e->pending.spares, &t->left, &back);
+	t->paid -= t->paid < looks ? t->paid : looks;
+	e->effort += looks;
 	engine_take_back(e, b, back);
 	/* What has come back may be due; it is for the next batch. */
 	if (back && e->parts.batch)
 		e->over = true;
+	return looks > 0 || back;
+}
+
+/* Whose turn is it?  False: all have had theirs. */
+static bool next_bucket(struct tidy *t)
+{
+	if (t->left > 0)
+		return true;
+	if (!bucket_set_take(&t->buckets, &t->bucket))
+		return false;
+	/* What those before it have not used is for the others. */
+	t->left = t->paid / t->n-- + 1;
 	return true;
+}
+
+static bool tidy_buckets(struct engine *e)
+{
+	while (next_bucket(&e->tidy)) {
+		if (tidy_bucket(e))
+			return true;
+	}
+	return false;
 }
 
 static bool tidy_pending(struct engine *e)
@@ -50,6 +71,7 @@ static bool tidy_pending(struct engine *e)
 	bool more = pending_trim(&e->pending);
 
 	pending_sweep(&e->pending, &e->tidy.looks);
+	e->effort += BLOCK_ENTRIES;
 	return e->tidy.looks > 0 || more;
 }
 

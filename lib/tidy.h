@@ -7,12 +7,14 @@
  * sorted or runs (sweep.h); here it is the time that passes.
  *
  * Guarantees:
- *  1. It begins once in TIDY_NS at most, and the driver is not woken for it.
+ *  1. It begins once in TIDY_NS at most, or when the wall clock was set back,
+ *     and the driver is not woken for it.
  *  2. Each TIDY_LOOK_NS pays for a look at what is in the buckets, and for one
  *     at what is pending; it goes on while it finds much, and otherwise ends
  *     when it has been around once.  So among n timers the cancelled ones are
- *     found n times TIDY_LOOK_NS later, if the driver is awake then, and cost a
- *     CPU some thousandths of its time.
+ *     found about n times TIDY_LOOK_NS later, if the driver is awake then, and
+ *     cost a CPU some thousandths of its time.  Where there are so many buckets
+ *     that time does not pay for a step in each, it begins less often.
  *  3. A step is a few looks, or a block of entries.
  *  4. What is in a bucket stays there: to fetch what is far from due, and may
  *     soon be cancelled, would cost ten times as much.  But timers on their way
@@ -38,10 +40,12 @@
 struct engine;
 
 struct tidy {
-	int64_t began;             /* the last time */
-	bool active;               /* and has not ended */
+	int64_t began;             /* the last time; or the engine, before */
+	uint64_t pause;            /* not again before so much has passed */
+	bool active;               /* it began, and has not ended */
 	struct bucket_set buckets; /* whose turn it is still to come */
-	uint64_t share;            /* looks for each of them */
+	uint32_t n;                /* how many those are */
+	uint64_t paid;             /* looks for them */
 	uint32_t bucket;           /* that which has its turn now */
 	uint64_t left;             /* looks for that; 0: none has */
 	uint64_t looks;            /* for what is pending */

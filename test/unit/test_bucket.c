@@ -3,6 +3,7 @@
 #include "expiry.h"
 #include "harness.h"
 #include "intake.h"
+#include "rent.h"
 
 #include <errno.h>
 
@@ -382,17 +383,22 @@ static int tidy(uint64_t looks, struct block **spares)
 	return steps;
 }
 
-/* All live: once around, and no further than what was paid for. */
+/* All live: no further than what was paid for, and once around. */
 START_TEST(tidying_ends)
 {
-	enum { LIVE = 1600 };
+	enum { LIVE = 160 * RENT_TIDY };
 	struct block *spares = NULL;
+	int64_t last;
 
 	begin();
 	for (int i = 0; i < LIVE; i++)
 		schedule(i);
-	ck_assert_int_le(tidy(100, &spares), 100 / 8);
-	ck_assert_int_le(tidy(UINT64_MAX, &spares), LIVE / 8);
+	ck_assert_int_eq(tidy(RENT_TIDY, &spares), 1);
+	ck_assert_int_eq(tidy(RENT_TIDY + 1, &spares), 2);
+	last = queue_front(&bucket->arrivals)->deadline;
+	ck_assert_int_gt(last, 0);
+	ck_assert_int_eq(tidy(UINT64_MAX, &spares), LIVE / RENT_TIDY);
+	ck_assert_int_eq(queue_front(&bucket->arrivals)->deadline, last);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), LIVE);
 	block_free_all(spares);
 	end();

@@ -4,8 +4,9 @@
 #include "crank.h"
 #include "entries.h"
 #include "harness.h"
+#include "rent.h"
 
-enum { LIVE = 3000, DEAD = 1000, ALL = LIVE + DEAD };
+enum { LIVE = 3000, DEAD = 1000, ALL = LIVE + DEAD, MANY = 100 };
 
 static const int64_t far = INT64_C(3600000000000);
 
@@ -14,6 +15,7 @@ static struct intake *intake;
 static struct limit limit;
 static struct await await;
 static struct engine engine;
+static struct virtual_clock *virtual;
 static uint64_t ids[ALL];
 static uint64_t again; /* this timer arms itself again */
 static int runs;
@@ -29,58 +31,71 @@ static void fn(void *arg)
 				 0);
 }
 
-static void begin(bool batch)
+static void begin_with(uint32_t buckets, bool batch)
 {
 	struct engine_parts parts = {
 		.wakeup = &wakeup,
 		.await = &await,
 		.limit = &limit,
 		.clock = CLOCK_MONOTONIC,
+		.virtual = virtual = virtual_create(0),
 		.batch = batch,
 	};
 
 	wakeup_init(&wakeup);
 	await_init(&await);
-	parts.intake = intake = intake_create(1);
+	parts.intake = intake = intake_create(buckets);
 	ck_assert_ptr_nonnull(intake);
+	intake_keep_far(intake);
 	intake_open(intake);
 	ck_assert(engine_init(&engine, &parts));
+}
+
+static void begin(bool batch)
+{
+	begin_with(1, batch);
 }
 
 static void end(void)
 {
 	pending_check(&engine.pending);
-	bucket_check(&intake->bucket[0]);
+	for (uint32_t i = 0; i < intake->n; i++)
+		bucket_check(&intake->bucket[i]);
 	engine_destroy(&engine);
 	intake_destroy(intake);
+	free(virtual);
 }
 
 static int64_t now(void)
 {
-	return clock_now(CLOCK_MONOTONIC);
+	return virtual_now(virtual);
 }
 
 static void turn(void)
 {
-	ck_assert(crank(&engine, engine.parts.batch ? now() : INT64_MAX));
+	ck_assert(crank(&engine, now()));
 }
 
-/* The next turn finds that so much time has passed. */
+/* The next turn finds that so much has passed since it tidied last. */
 static void let_pass(int64_t ns)
 {
 	engine.tidy.began = now() - ns;
 }
 
-static uint64_t schedule(int64_t deadline, int64_t period)
+static uint64_t schedule_in(uint32_t bucket, int64_t deadline)
 {
 	uint64_t id;
 
-	ck_assert_int_eq(
-		bucket_schedule(&intake->bucket[0], &wakeup,
-				&(struct timer){deadline, period, fn, NULL},
-				&id),
-		0);
+	ck_assert_int_eq(bucket_schedule(&intake->bucket[bucket], &wakeup,
+					 &(struct timer){deadline, 0, fn, NULL},
+					 &id),
+			 0);
 	return id;
+}
+
+static uint64_t schedule(int64_t deadline)
+{
+	return schedule_in(0, deadline);
 }
 
 static void cancel(uint64_t id)
@@ -91,7 +106,7 @@ static void cancel(uint64_t id)
 static void schedule_all(void)
 {
 	for (int i = 0; i < ALL; i++)
-		ids[i] = schedule(now() + far + i, 0);
+		ids[i] = schedule(now() + far + i);
 }
 
 static void cancel_the_last(void)
@@ -123,7 +138,7 @@ static void find(void)
 START_TEST(finds_in_buckets)
 {
 	begin(false);
-	schedule(now() + far / 2, 0);
+	schedule(now() + far / 2);
 	turn();
 	schedule_all();
 	find();
@@ -143,21 +158,73 @@ START_TEST(finds_in_what_is_pending)
 }
 END_TEST
 
-/* Once is enough, whatever the time that has passed. */
+/*
+ * Once is enough, whatever the time that has passed; and a batch leaves a part
+ * of it to the next one, which does not wait for the slack.
+ */
 START_TEST(goes_around_once)
 {
+	int turns = 0;
+
 	begin(true);
-	schedule(now() + far / 2, 0);
+	wakeup.slack = far;
+	schedule(now() + far / 2);
 	turn();
-	schedule_all();
+	for (int i = 0; i < 3; i++)
+		schedule_all();
 	let_pass(INT64_MAX);
-	for (int turns = 0; turns == 0 || engine.tidy.active; turns++) {
-		ck_assert_int_le(turns, ALL / 8 / 16 + 1);
+	do {
 		turn();
-		ck_assert_uint_le(engine.steps, 16);
-		ck_assert(!engine.tidy.active || engine.next <= engine.now);
-	}
-	ck_assert_uint_eq(entries_of(&engine.pending), ALL + 1);
+		turns++;
+		ck_assert_uint_lt(engine.effort, 17 * BLOCK_ENTRIES);
+		ck_assert(!engine.tidy.active ||
+			  engine.next <= engine.now - wakeup.slack);
+	} while (engine.tidy.active);
+	ck_assert_int_eq(turns, 3 * ALL / (16 * BLOCK_ENTRIES) + 1);
+	ck_assert_uint_eq(entries_of(&engine.pending), 3 * ALL + 1);
+	end();
+}
+END_TEST
+
+/* Whatever was paid for: when all that was in the wheel is gone it is over. */
+START_TEST(ends_when_nothing_is_left)
+{
+	enum { N = 100000 };
+	static uint64_t id[N];
+
+	begin(false);
+	for (int i = 0; i < N; i++)
+		id[i] = schedule(now() + far + i);
+	turn();
+	ck_assert_uint_gt(engine.pending.wheel.n, N / 2);
+	for (int i = 0; i < N; i++)
+		cancel(id[i]);
+	let_pass(far);
+	turn();
+	ck_assert_uint_eq(entries_of(&engine.pending), 0);
+	end();
+}
+END_TEST
+
+/* Where time does not pay for a step in each bucket, it begins less often. */
+START_TEST(many_buckets_are_tidied_seldom)
+{
+	const int64_t step = (int64_t)RENT_TIDY * TIDY_LOOK_NS;
+
+	begin_with(MANY, false);
+	schedule_in(0, now() + far / 2);
+	turn();
+	for (uint32_t i = 0; i < MANY; i++)
+		schedule_in(i, now() + far);
+	let_pass(TIDY_NS);
+	turn();
+	ck_assert_int_eq(engine.tidy.began, now());
+	let_pass(MANY * step - 1);
+	turn();
+	ck_assert_int_ne(engine.tidy.began, now());
+	let_pass(MANY * step);
+	turn();
+	ck_assert_int_eq(engine.tidy.began, now());
 	end();
 }
 END_TEST
@@ -176,13 +243,13 @@ static void send_back(void)
 START_TEST(finds_what_is_on_its_way_back)
 {
 	enum { BACK = 1000 };
-	int64_t first = now() + far;
+	const int64_t first = far;
 	struct entry e;
 
 	begin(false);
-	schedule(first, 0);
+	schedule(first);
 	for (int i = 0; i < BACK; i++)
-		ids[i] = schedule(first + 1 + i, 0);
+		ids[i] = schedule(first + 1 + i);
 	turn();
 	e = pending_take(&engine.pending);
 	for (int i = 0; i < BACK; i++)
@@ -206,7 +273,7 @@ END_TEST
 START_TEST(what_is_back_waits_for_the_next_batch)
 {
 	begin(true);
-	again = schedule(0, 0);
+	again = schedule(0);
 	for (int i = 1; i < 10; i++) {
 		let_pass(TIDY_NS);
 		turn();
@@ -224,6 +291,8 @@ int main(void)
 		finds_in_buckets,
 		finds_in_what_is_pending,
 		goes_around_once,
+		ends_when_nothing_is_left,
+		many_buckets_are_tidied_seldom,
 		finds_what_is_on_its_way_back,
 		what_is_back_waits_for_the_next_batch,
 	};
