@@ -26,6 +26,7 @@ static const struct {
 	{"sparse", bench_sparse, "lateness of single timers"},
 	{"million", bench_million, "a million timers within two seconds"},
 	{"cancelled", bench_cancelled, "a due timer after millions of cancels"},
+	{"cascade", bench_cascade, "when millions of timers come near"},
 	{"wakeups", bench_wakeups, "wake-ups when all is cancelled"},
 	{"drivers", bench_drivers, "what an expired timer costs, by driver"},
 	{"slack", bench_slack, "wake-ups that slack saves"},
