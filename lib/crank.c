@@ -142,15 +142,6 @@ static bool tidy(struct engine *e)
 	       tidy_step(e);
 }
 
-/* The next batch is to begin at once, whatever the slack. */
-static void leave_the_rest(struct engine *e)
-{
-	int64_t at_once = clock_add(e->now, -e->parts.wakeup->slack);
-
-	if (at_once < e->next)
-		e->next = at_once;
-}
-
 bool crank(struct engine *e, int64_t limit)
 {
 	enum step step;
@@ -170,8 +161,9 @@ bool crank(struct engine *e, int64_t limit)
 		if (step == STEP_FORKED)
 			return false;
 	} while (tidy(e));
+	/* At once, whatever the slack, and wherever the wall clock is set. */
 	if (is_spent(e))
-		leave_the_rest(e);
+		e->next = INT64_MIN;
 	intake_give_back(e->parts.intake);
 	engine_set_idle(e);
 	return true;

@@ -19,7 +19,7 @@
  *     due when it began, it runs nothing else, and what is armed again for a
  *     time up to the limit goes back to the buckets.  Of what is to be done
  *     for timers that are not due it does a part, and leaves the rest to the
- *     next batch, which e->next then has begin at once.
+ *     next batch, which is to begin at once.
  *
  * One thread at a time, the driver's.
  */
@@ -30,8 +30,8 @@
 
 /*
  * Runs all that is due by the limit; then e->next is the deadline to sleep
- * until, and e->ran says how many ran.  False: a callback has returned in a
- * child of fork(2), where all of this may be gone.
+ * until, or INT64_MIN: not to sleep; and e->ran says how many ran.  False: a
+ * callback has returned in a child of fork(2), where all of this may be gone.
  */
 bool crank(struct engine *e, int64_t limit);
 

@@ -21,14 +21,17 @@ void engine_destroy(struct engine *e)
 	pending_destroy(&e->pending);
 }
 
-void engine_take_back(struct engine *e, struct bucket *b, struct slot *back)
+size_t engine_take_back(struct engine *e, struct bucket *b, struct slot *back)
 {
 	struct slot *s;
+	size_t n = 0;
 
 	while ((s = back) != NULL) {
 		back = s->next;
 		pending_come_back(&e->pending, away_take(b, s));
+		n++;
 	}
+	return n;
 }
 
 void engine_forget(struct engine *e)

@@ -40,7 +40,7 @@ struct engine {
 	int64_t limit; /* INT64_MAX: none */
 	int64_t now;   /* the clock when it was last read, or the limit */
 	struct tidy tidy;
-	int64_t next;       /* what pending_next said last, or now */
+	int64_t next;       /* what pending_next said last; or see crank */
 	unsigned fired;     /* entries that were due, so far */
 	int ran;            /* in this turn; INT_MAX: that many or more */
 	bool over;          /* nothing more runs in this batch */
@@ -77,8 +77,8 @@ static inline int64_t engine_clock(const struct engine *e)
 bool engine_init(struct engine *e, const struct engine_parts *parts);
 void engine_destroy(struct engine *e);
 
-/* Takes in a chain of timers that are back in bucket b. */
-void engine_take_back(struct engine *e, struct bucket *b, struct slot *back);
+/* Takes in a chain of timers that are back in bucket b; returns how many. */
+size_t engine_take_back(struct engine *e, struct bucket *b, struct slot *back);
 
 /* What was handed over and is over needs no place in the heap any more. */
 void engine_forget(struct engine *e);

@@ -27,22 +27,23 @@ static bool begin(struct engine *e)
 	return true;
 }
 
-/* False: there is nothing in it. */
-static bool tidy_bucket(struct engine *e)
+/* To take one back costs about as much as to file a few entries. */
+#define BACK_EFFORT 4
+
+static void tidy_bucket(struct engine *e)
 {
 	struct tidy *t = &e->tidy;
 	struct bucket *b = &e->parts.intake->bucket[t->bucket];
 	struct slot *back;
 	size_t looks = bucket_tidy(b, e->parts.wakeup, &e->pending.spares,
 				   &t->left, &back);
+	size_t taken = engine_take_back(e, b, back);
 
 	t->paid -= t->paid < looks ? t->paid : looks;
-	e->effort += looks;
-	engine_take_back(e, b, back);
+	e->effort += 1 + looks + BACK_EFFORT * taken;
 	/* What has come back may be due; it is for the next batch. */
-	if (back && e->parts.batch)
+	if (taken > 0 && e->parts.batch)
 		e->over = true;
-	return looks > 0 || back;
 }
 
 /* Whose turn is it?  False: all have had theirs. */
@@ -52,18 +53,17 @@ static bool next_bucket(struct tidy *t)
 		return true;
 	if (!bucket_set_take(&t->buckets, &t->bucket))
 		return false;
-	/* What those before it have not used is for the others. */
+	/* And for those after it, what those before it have not used. */
 	t->left = t->paid / t->n-- + 1;
 	return true;
 }
 
 static bool tidy_buckets(struct engine *e)
 {
-	while (next_bucket(&e->tidy)) {
-		if (tidy_bucket(e))
-			return true;
-	}
-	return false;
+	if (!next_bucket(&e->tidy))
+		return false;
+	tidy_bucket(e);
+	return true;
 }
 
 static bool tidy_pending(struct engine *e)

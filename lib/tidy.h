@@ -13,8 +13,10 @@
  *     at what is pending; it goes on while it finds much, and otherwise ends
  *     when it has been around once.  So among n timers the cancelled ones are
  *     found about n times TIDY_LOOK_NS later, if the driver is awake then, and
- *     cost a CPU some thousandths of its time.  Where there are so many buckets
- *     that time does not pay for a step in each, it begins less often.
+ *     cost a CPU some thousandths of its time.  But each bucket that holds any
+ *     has its share: where nearly all are in one of many, it takes as many
+ *     times longer.  Where there are so many buckets that time does not pay for
+ *     a step in each, it begins less often.
  *  3. A step is a few looks, or a block of entries.
  *  4. What is in a bucket stays there: to fetch what is far from due, and may
  *     soon be cancelled, would cost ten times as much.  But timers on their way

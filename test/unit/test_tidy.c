@@ -38,7 +38,7 @@ static void begin_with(uint32_t buckets, bool batch)
 		.await = &await,
 		.limit = &limit,
 		.clock = CLOCK_MONOTONIC,
-		.virtual = virtual = virtual_create(0),
+		.virtual = virtual = virtual_create(2 * far),
 		.batch = batch,
 	};
 
@@ -139,6 +139,7 @@ START_TEST(finds_in_buckets)
 {
 	begin(false);
 	schedule(now() + far / 2);
+	ck_assert_int_eq(engine.tidy.began, now());
 	turn();
 	schedule_all();
 	find();
@@ -180,7 +181,8 @@ START_TEST(goes_around_once)
 		ck_assert(!engine.tidy.active ||
 			  engine.next <= engine.now - wakeup.slack);
 	} while (engine.tidy.active);
-	ck_assert_int_eq(turns, 3 * ALL / (16 * BLOCK_ENTRIES) + 1);
+	ck_assert_int_ge(turns, 2);
+	ck_assert_int_le(turns, 2 * 3 * ALL / (16 * BLOCK_ENTRIES));
 	ck_assert_uint_eq(entries_of(&engine.pending), 3 * ALL + 1);
 	end();
 }
@@ -225,6 +227,10 @@ START_TEST(many_buckets_are_tidied_seldom)
 	let_pass(MANY * step);
 	turn();
 	ck_assert_int_eq(engine.tidy.began, now());
+	/* The wall clock was set back. */
+	let_pass(-1);
+	turn();
+	ck_assert_int_eq(engine.tidy.began, now());
 	end();
 }
 END_TEST
@@ -243,10 +249,11 @@ static void send_back(void)
 START_TEST(finds_what_is_on_its_way_back)
 {
 	enum { BACK = 1000 };
-	const int64_t first = far;
 	struct entry e;
+	int64_t first;
 
 	begin(false);
+	first = now() + far;
 	schedule(first);
 	for (int i = 0; i < BACK; i++)
 		ids[i] = schedule(first + 1 + i);
