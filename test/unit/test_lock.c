@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ static atom32 held;
 /* No nap ends by itself: a wake-up that does not come is missed for ever. */
 static bool endless;
 /* Called by who is about to sleep; once. */
-static void (*before_sleep)(void);
+static void (*_Atomic before_sleep)(void);
 
 typedef long syscall_fn(long number, ...);
 
@@ -26,7 +27,7 @@ typedef long syscall_fn(long number, ...);
 long syscall(long number, ...)
 {
 	syscall_fn *next = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
-	void (*hook)(void) = before_sleep;
+	void (*hook)(void);
 	long a[6];
 	va_list list;
 
@@ -35,7 +36,7 @@ long syscall(long number, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	if ((a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
-		before_sleep = NULL;
+		hook = atomic_exchange(&before_sleep, NULL);
 		if (hook)
 			hook();
 		a[3] = endless ? 0 : a[3];
