@@ -94,21 +94,33 @@ static void *enter(void *arg)
 	return NULL;
 }
 
-/* Who waits for a holder that does not go on lies down, and gets up again. */
-START_TEST(sleeps_behind_a_stuck_holder)
+/* Another thread waits for the lock, which this one holds. */
+static pthread_t begin_waiter(void)
 {
 	pthread_t t;
 
-	endless = true;
 	lock_init(&lock);
 	lock_acquire(&lock);
 	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
+	return t;
+}
+
+/* Once that says that it sleeps; it has not got in so far. */
+static void let_in(pthread_t t)
+{
 	while (atom32_load(&lock.slept) == 0)
 		sched_yield();
 	ck_assert(!entered);
 	lock_release(&lock);
 	pthread_join(t, NULL);
 	ck_assert(entered);
+}
+
+/* Who waits for a holder that does not go on lies down, and gets up again. */
+START_TEST(sleeps_behind_a_stuck_holder)
+{
+	endless = true;
+	let_in(begin_waiter());
 }
 END_TEST
 
@@ -126,30 +138,20 @@ START_TEST(wake_before_sleep_counts)
 	pthread_t t;
 
 	endless = true;
-	lock_init(&lock);
-	lock_acquire(&lock);
 	before_sleep = change_hands;
-	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
+	t = begin_waiter();
 	while (!atom32_load_acquire(&held))
 		sched_yield();
-	/* So that it is to sleep once more, and this says so again. */
-	while (atom32_load(&lock.slept) == 0)
-		sched_yield();
-	ck_assert(!entered);
-	lock_release(&lock);
-	pthread_join(t, NULL);
-	ck_assert(entered);
+	/* It is to sleep once more, and says so again. */
+	let_in(t);
 }
 END_TEST
 
 /* A release that misses the sleeper: it ends its nap by itself. */
 START_TEST(a_missed_wake_heals)
 {
-	pthread_t t;
+	pthread_t t = begin_waiter();
 
-	lock_init(&lock);
-	lock_acquire(&lock);
-	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
 	while (atom32_load(&lock.slept) == 0)
 		sched_yield();
 	atom32_store_release(&lock.held, 0);

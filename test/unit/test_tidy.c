@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "away.h"
-#include "clock.h"
 #include "crank.h"
 #include "entries.h"
 #include "harness.h"
