@@ -32,5 +32,5 @@ scripts=bootstrap
 # Not in the tarball.
 [ -f .ci/run ] && scripts="$scripts .ci/run"
 # shellcheck disable=SC2086 # a list of names without spaces
-find test -name '*.sh' -exec shellcheck $scripts {} + || failed=1
+find lib test -name '*.sh' -exec shellcheck $scripts {} + || failed=1
 exit "$failed"

@@ -31,7 +31,7 @@ clang -g -O1 -fsanitize=fuzzer,address,undefined \
 	-DHAVE_CONFIG_H -D_GNU_SOURCE -I"$builddir" -I"$srcdir/include" \
 	-I"$srcdir/lib" -I"$srcdir/test/unit" \
 	$($PKG_CONFIG --cflags atomic_ops) \
-	"$srcdir/test/fuzz/fuzz_pending.c" "$srcdir"/lib/*.c \
+	"$srcdir/test/fuzz/fuzz_pending.c" "$srcdir"/lib/*/*.c \
 	-pthread -o fuzz
 # shellcheck disable=SC2086 # none, if there is no corpus
 if ! ./fuzz -runs="$TT_FUZZ_RUNS" -max_len=2000 -seed=1 -print_final_stats=1 \

@@ -13,7 +13,7 @@
 #define TT_DRIVERS_H
 
 /* First: what is called "tt" in it would hide that of who includes this. */
-#include "instance.h"
+#include "api/instance.h"
 
 #include "pool.h"
 

@@ -5,7 +5,7 @@
 #ifndef TT_ENTRIES_H
 #define TT_ENTRIES_H
 
-#include "pending.h"
+#include "pending/pending.h"
 
 /* In a node of the backlog and those below it. */
 static inline size_t entries_below(const struct block *b)
@@ -20,10 +20,10 @@ static inline size_t entries_below(const struct block *b)
 	return n;
 }
 
-/* Those that the timer thread has fetched. */
+/* Those that the driver has collected. */
 static inline size_t entries_pending(const struct pending *p)
 {
-	return p->heap.n + p->wheel.n + entries_below(p->backlog.earliest);
+	return filed_count(&p->filed) + entries_below(p->backlog.earliest);
 }
 
 /* And those that wait in the buckets. */
@@ -31,8 +31,8 @@ static inline size_t entries_of(const struct pending *p)
 {
 	size_t n = entries_pending(p);
 
-	for (uint32_t i = 0; i < p->intake->n; i++)
-		n += queue_size(&p->intake->bucket[i].arrivals);
+	for (uint32_t i = 0; i < p->filed.intake->n; i++)
+		n += queue_size(&p->filed.intake->bucket[i].arrivals);
 	return n;
 }
 

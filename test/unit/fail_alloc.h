@@ -7,7 +7,7 @@
 #ifndef TT_FAIL_ALLOC_H
 #define TT_FAIL_ALLOC_H
 
-#include "atomic.h"
+#include "os/atomic.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -71,9 +71,9 @@ static inline void wait_for_cancellers(unsigned n)
 
 	do {
 		sched_yield();
-		pthread_mutex_lock(&tt->await.mutex);
-		waiting = tt->await.waiting;
-		pthread_mutex_unlock(&tt->await.mutex);
+		pthread_mutex_lock(&tt->engine.await.mutex);
+		waiting = tt->engine.await.waiting;
+		pthread_mutex_unlock(&tt->engine.await.mutex);
 	} while (waiting < n);
 }
 

@@ -10,9 +10,9 @@
 #ifndef TT_PROPERTY_H
 #define TT_PROPERTY_H
 
-#include "clock.h"
-#include "instance.h"
-#include "must.h"
+#include "api/instance.h"
+#include "os/clock.h"
+#include "os/must.h"
 #include "random.h"
 #include "timerthread.h"
 
@@ -266,8 +266,8 @@ static void property_step(void)
 static void property_check(const struct timerthread *tt)
 {
 	pending_check(&tt->engine.pending);
-	for (uint32_t i = 0; i < tt->intake->n; i++)
-		bucket_check(&tt->intake->bucket[i]);
+	for (uint32_t i = 0; i < tt->engine.intake->n; i++)
+		bucket_check(&tt->engine.intake->bucket[i]);
 }
 
 /* At the end all but those that never run have run. */

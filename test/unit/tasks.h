@@ -124,8 +124,8 @@ static inline void end_call(struct caller *c)
 static inline void check_inside(void)
 {
 	pending_check(&tt->engine.pending);
-	for (uint32_t i = 0; i < tt->intake->n; i++)
-		bucket_check(&tt->intake->bucket[i]);
+	for (uint32_t i = 0; i < tt->engine.intake->n; i++)
+		bucket_check(&tt->engine.intake->bucket[i]);
 }
 
 #endif

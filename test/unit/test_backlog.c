@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "backlog.h"
 #include "harness.h"
+#include "pending/backlog.h"
 
 static struct block *block_of(uint64_t *rng, size_t n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "bucket.h"
-#include "expiry.h"
 #include "harness.h"
-#include "intake.h"
-#include "rent.h"
+#include "intake/bucket.h"
+#include "intake/expiry.h"
+#include "intake/intake.h"
+#include "intake/rent.h"
 
 #include <errno.h>
 
@@ -66,10 +66,10 @@ static size_t collect(void)
 				ck_assert(expiry_end(s));
 				live++;
 			}
-			intake_return(intake, s);
+			intake_recycle(intake, s);
 		}
 	}
-	intake_give_back(intake);
+	intake_flush(intake);
 	block_free_all(taken);
 	block_free_all(spares);
 	return live;
@@ -233,7 +233,7 @@ START_TEST(far_timers_are_shared_out)
 		struct intake *in = intake_create(n);
 
 		ck_assert_uint_eq(in->bucket[0].full, BUCKET_BURST);
-		intake_keep_far(in);
+		intake_hold_far(in);
 		for (uint32_t k = 0; k < n; k++) {
 			size_t full = in->bucket[k].full;
 
@@ -375,7 +375,7 @@ static int tidy(uint64_t looks, struct block **spares)
 	int steps = 0;
 
 	for (; looks > 0; steps++) {
-		bucket_tidy(bucket, &wakeup, spares, &looks, &back);
+		bucket_reclaim(bucket, &wakeup, spares, &looks, &back);
 		ck_assert_ptr_null(back);
 		if (!lock_is_held(&bucket->lock))
 			bucket_check(bucket);
@@ -386,18 +386,18 @@ static int tidy(uint64_t looks, struct block **spares)
 /* All live: no further than what was paid for, and once around. */
 START_TEST(tidying_ends)
 {
-	enum { LIVE = 160 * RENT_TIDY };
+	enum { LIVE = 160 * RENT_RECLAIM };
 	struct block *spares = NULL;
 	int64_t last;
 
 	begin();
 	for (int i = 0; i < LIVE; i++)
 		schedule(i);
-	ck_assert_int_eq(tidy(RENT_TIDY, &spares), 1);
-	ck_assert_int_eq(tidy(RENT_TIDY + 1, &spares), 2);
+	ck_assert_int_eq(tidy(RENT_RECLAIM, &spares), 1);
+	ck_assert_int_eq(tidy(RENT_RECLAIM + 1, &spares), 2);
 	last = queue_front(&bucket->arrivals)->deadline;
 	ck_assert_int_gt(last, 0);
-	ck_assert_int_eq(tidy(UINT64_MAX, &spares), LIVE / RENT_TIDY);
+	ck_assert_int_eq(tidy(UINT64_MAX, &spares), LIVE / RENT_RECLAIM);
 	ck_assert_int_eq(queue_front(&bucket->arrivals)->deadline, last);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), LIVE);
 	block_free_all(spares);

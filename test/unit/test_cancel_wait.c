@@ -36,9 +36,9 @@ static unsigned waiting(void)
 {
 	unsigned n;
 
-	pthread_mutex_lock(&tt->await.mutex);
-	n = tt->await.waiting;
-	pthread_mutex_unlock(&tt->await.mutex);
+	pthread_mutex_lock(&tt->engine.await.mutex);
+	n = tt->engine.await.waiting;
+	pthread_mutex_unlock(&tt->engine.await.mutex);
 	return n;
 }
 

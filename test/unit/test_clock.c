@@ -11,12 +11,12 @@
  */
 #include "config.h"
 
-#include "atomic.h"
-#include "clock.h"
-#include "crank.h"
-#include "expiry.h"
-#include "instance.h"
-#include "sleeper.h"
+#include "api/instance.h"
+#include "bare.h"
+#include "intake/expiry.h"
+#include "os/atomic.h"
+#include "os/clock.h"
+#include "os/sleeper.h"
 
 #include "child.h"
 #include "fixture.h"
@@ -238,9 +238,9 @@ static int64_t asleep_until(void)
 {
 	int64_t t;
 
-	lock_acquire(&tt->wakeup.lock);
-	t = tt->wakeup.sleep;
-	lock_release(&tt->wakeup.lock);
+	lock_acquire(&tt->engine.wakeup.lock);
+	t = tt->engine.wakeup.sleep;
+	lock_release(&tt->engine.wakeup.lock);
 	return t;
 }
 
@@ -426,7 +426,7 @@ START_TEST(the_descriptor_is_closed)
 		begin(clocks[i]);
 		ck_assert_int_eq(open_files(), before + has_one);
 		if (has_one)
-			ck_assert(fcntl(tt->wakeup.sleeper.fd, F_GETFD) &
+			ck_assert(fcntl(tt->engine.wakeup.sleeper.fd, F_GETFD) &
 				  FD_CLOEXEC);
 		timerthread_destroy(tt);
 		ck_assert_int_eq(open_files(), before);
@@ -523,54 +523,11 @@ END_TEST
 /*
  * Steps, with the engine turned by hand.
  */
-static struct wakeup wakeup;
-static struct intake *intake;
-static struct await await;
-static struct limit limit;
-static struct engine engine;
-
 static void engine_begin(clockid_t clock)
 {
-	struct engine_parts parts;
-
 	step(CLOCK_MONOTONIC, 0);
-	wakeup_init(&wakeup);
-	await_init(&await);
-	intake = intake_create(1);
-	ck_assert_ptr_nonnull(intake);
-	intake_open(intake);
-	parts = (struct engine_parts){
-		.intake = intake,
-		.wakeup = &wakeup,
-		.await = &await,
-		.limit = &limit,
-		.clock = clock,
-	};
-	ck_assert(engine_init(&engine, &parts));
+	bare_begin(1, clock);
 	runs = 0;
-}
-
-/* Returns the deadline to sleep until. */
-static int64_t run_engine(void)
-{
-	ck_assert(crank(&engine, INT64_MAX));
-	return engine.next;
-}
-
-static void engine_end(void)
-{
-	engine_destroy(&engine);
-	intake_destroy(intake);
-	await_destroy(&await);
-}
-
-static void engine_schedule(int64_t deadline, int64_t period,
-			    timerthread_fn *fn, void *arg)
-{
-	const struct timer t = {deadline, period, fn, arg};
-
-	ck_assert_int_eq(bucket_schedule(&intake->bucket[0], &wakeup, &t, NULL),
-			 0);
 }
 
 static void count(void *arg)
@@ -586,15 +543,15 @@ static void step_forward(clockid_t clock)
 
 	engine_begin(clock);
 	now = clock_now(clock);
-	engine_schedule(now + HOUR, 0, count, NULL);
-	engine_schedule(now + 2 * HOUR, 0, count, NULL);
-	engine_schedule(now + 4 * HOUR, 0, never, NULL);
-	ck_assert_int_eq(run_engine(), now + HOUR);
+	bare_schedule(0, now + HOUR, count, NULL);
+	bare_schedule(0, now + 2 * HOUR, count, NULL);
+	bare_schedule(0, now + 4 * HOUR, never, NULL);
+	ck_assert_int_eq(bare_turn(), now + HOUR);
 	ck_assert_int_eq(runs, 0);
 	step(clock, 3);
-	ck_assert_int_eq(run_engine(), now + 4 * HOUR);
+	ck_assert_int_eq(bare_turn(), now + 4 * HOUR);
 	ck_assert_int_eq(runs, 2);
-	engine_end();
+	bare_end();
 }
 
 START_TEST(realtime_stepped_forward)
@@ -618,24 +575,24 @@ START_TEST(realtime_stepped_back)
 	step(CLOCK_REALTIME, 5);
 	now = clock_now(CLOCK_REALTIME);
 	/* So that the engine has seen that time. */
-	engine_schedule(now, 0, count, NULL);
-	engine_schedule(now + HOUR, 0, count, NULL);
-	ck_assert_int_eq(run_engine(), now + HOUR);
+	bare_schedule(0, now, count, NULL);
+	bare_schedule(0, now + HOUR, count, NULL);
+	ck_assert_int_eq(bare_turn(), now + HOUR);
 	ck_assert_int_eq(runs, 1);
-	engine_schedule(now - HOUR, 0, count, NULL);
-	engine_schedule(now, 0, count, NULL);
+	bare_schedule(0, now - HOUR, count, NULL);
+	bare_schedule(0, now, count, NULL);
 	step(CLOCK_REALTIME, 0);
-	ck_assert_int_eq(run_engine(), now - HOUR);
+	ck_assert_int_eq(bare_turn(), now - HOUR);
 	ck_assert_int_eq(runs, 1);
 	step(CLOCK_REALTIME, 4);
-	ck_assert_int_eq(run_engine(), now);
+	ck_assert_int_eq(bare_turn(), now);
 	ck_assert_int_eq(runs, 2);
 	step(CLOCK_REALTIME, 3);
-	ck_assert_int_eq(run_engine(), now);
+	ck_assert_int_eq(bare_turn(), now);
 	step(CLOCK_REALTIME, 7);
-	ck_assert_int_eq(run_engine(), INT64_MAX);
+	ck_assert_int_eq(bare_turn(), INT64_MAX);
 	ck_assert_int_eq(runs, 4);
-	engine_end();
+	bare_end();
 }
 END_TEST
 
@@ -653,11 +610,11 @@ START_TEST(realtime_stepped_back_by_a_callback)
 	engine_begin(CLOCK_REALTIME);
 	step(CLOCK_REALTIME, 5);
 	now = clock_now(CLOCK_REALTIME);
-	engine_schedule(now - HOUR, 0, count_and_step_back, NULL);
-	engine_schedule(now - HOUR + 1, 0, count, NULL);
-	ck_assert_int_eq(run_engine(), now - HOUR + 1);
+	bare_schedule(0, now - HOUR, count_and_step_back, NULL);
+	bare_schedule(0, now - HOUR + 1, count, NULL);
+	ck_assert_int_eq(bare_turn(), now - HOUR + 1);
 	ck_assert_int_eq(runs, 1);
-	engine_end();
+	bare_end();
 }
 END_TEST
 
@@ -668,15 +625,15 @@ START_TEST(realtime_periodic)
 
 	engine_begin(CLOCK_REALTIME);
 	now = clock_now(CLOCK_REALTIME);
-	engine_schedule(now + HOUR, HOUR, count, NULL);
-	ck_assert_int_eq(run_engine(), now + HOUR);
+	bare_add(0, &(struct timer){now + HOUR, HOUR, count, NULL});
+	ck_assert_int_eq(bare_turn(), now + HOUR);
 	step(CLOCK_REALTIME, 10);
-	ck_assert_int_eq(run_engine(), now + 11 * HOUR);
+	ck_assert_int_eq(bare_turn(), now + 11 * HOUR);
 	ck_assert_int_eq(runs, 1);
 	step(CLOCK_REALTIME, 0);
-	ck_assert_int_eq(run_engine(), now + 11 * HOUR);
+	ck_assert_int_eq(bare_turn(), now + 11 * HOUR);
 	ck_assert_int_eq(runs, 1);
-	engine_end();
+	bare_end();
 }
 END_TEST
 
@@ -687,24 +644,25 @@ START_TEST(realtime_stepped_back_tidies)
 
 	engine_begin(CLOCK_REALTIME);
 	step(CLOCK_REALTIME, 5);
-	engine_schedule(0, 0, count, NULL);
-	run_engine();
+	bare_schedule(0, 0, count, NULL);
+	bare_turn();
 	step(CLOCK_REALTIME, 0);
 	for (int i = 0; i < 100; i++) {
 		const struct timer t = {INT64_MAX - 1, 0, never, NULL};
 
-		ck_assert_int_eq(bucket_schedule(&intake->bucket[0], &wakeup,
-						 &t, &id[i]),
+		ck_assert_int_eq(bucket_schedule(&engine.intake->bucket[0],
+						 &engine.wakeup, &t, &id[i]),
 				 0);
 	}
 	for (int i = 0; i < 100; i++)
-		ck_assert_int_eq(slot_cancel(intake_slot(intake, id[i]), id[i]),
-				 0);
-	engine_schedule(0, 0, count, NULL);
-	run_engine();
-	ck_assert_uint_eq(engine.pending.heap.n, 0);
-	ck_assert_uint_eq(queue_size(&intake->bucket[0].arrivals), 0);
-	engine_end();
+		ck_assert_int_eq(
+			slot_cancel(intake_slot(engine.intake, id[i]), id[i]),
+			0);
+	bare_schedule(0, 0, count, NULL);
+	bare_turn();
+	ck_assert_uint_eq(engine.pending.filed.heap.n, 0);
+	ck_assert_uint_eq(queue_size(&engine.intake->bucket[0].arrivals), 0);
+	bare_end();
 }
 END_TEST
 
@@ -715,7 +673,7 @@ END_TEST
 static void wake_until(sem_t *done)
 {
 	while (sem_trywait(done) != 0) {
-		wakeup_kick(&tt->wakeup);
+		wakeup_kick(&tt->engine.wakeup);
 		sched_yield();
 	}
 }

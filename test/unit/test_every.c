@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "expiry.h"
+#include "intake/expiry.h"
 #include "timers.h"
 
 #include <sched.h>
@@ -476,7 +476,7 @@ START_TEST(many_runs_use_one_slot)
 		ck_assert_int_eq(timerthread_cancel(tt, many[i].id), -ENOENT);
 	}
 	/* What settle takes itself. */
-	ck_assert_uint_le(slots_used(), used + 3 * tt->intake->n);
+	ck_assert_uint_le(slots_used(), used + 3 * tt->engine.intake->n);
 	ck_assert_uint_le(arrivals(), 100);
 	end();
 }

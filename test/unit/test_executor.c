@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
-#include "clock.h"
 #include "fail_alloc.h"
+#include "os/clock.h"
 
 #include "tasks.h"
 
@@ -1262,13 +1262,13 @@ enum { CROWD = 100000 };
 
 static struct job crowd[CROWD];
 
-/* Those on the way back, and those that are over since it was last looked. */
-static size_t on_the_way(void)
+/* The rearmed, and those that are over since it was last looked. */
+static size_t waiting(void)
 {
-	size_t n = atom32_load(&tt->engine.gone) - tt->engine.forgotten;
+	size_t n = atom32_load(&tt->engine.ended) - tt->engine.unreserved;
 
-	for (uint32_t i = 0; i < tt->intake->n; i++) {
-		const struct slot *s = tt->intake->bucket[i].back;
+	for (uint32_t i = 0; i < tt->engine.intake->n; i++) {
+		const struct slot *s = tt->engine.intake->bucket[i].rearmed;
 
 		for (; s; s = s->next)
 			n++;
@@ -1276,11 +1276,12 @@ static size_t on_the_way(void)
 	return n;
 }
 
-/* Places in the heap are kept for those, and for `away` others. */
-static void check_places(size_t away)
+/* Places in the heap are reserved for those, and for so many submitted. */
+static void check_places(size_t submitted)
 {
 	check_inside();
-	ck_assert_uint_eq(tt->engine.pending.heap.kept, away + on_the_way());
+	ck_assert_uint_eq(tt->engine.pending.filed.heap.reserved,
+			  submitted + waiting());
 }
 
 START_TEST(crowd_comes_back)

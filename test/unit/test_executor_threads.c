@@ -960,8 +960,8 @@ START_TEST(random_by_threads)
 		timerthread_drain(tt, visit_unit, NULL);
 		for (int i = 0; i < UNITS; i++)
 			check_unit(&units[i]);
-		for (uint32_t i = 0; i < tt->intake->n; i++)
-			bucket_check(&tt->intake->bucket[i]);
+		for (uint32_t i = 0; i < tt->engine.intake->n; i++)
+			bucket_check(&tt->engine.intake->bucket[i]);
 		end();
 		end_pool();
 	}

@@ -7,9 +7,9 @@
  */
 #include "config.h"
 
-#include "atomic.h"
 #include "child.h"
 #include "fixture.h"
+#include "os/atomic.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "heap.h"
+#include "pending/heap.h"
 
 static int by_deadline(const void *a, const void *b)
 {
@@ -32,7 +32,7 @@ START_TEST(sorts_any_deadline)
 
 	heap_init(&h);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert(heap_reserve(&h));
+		ck_assert(heap_make_room(&h));
 		heap_push(&h,
 			  (struct entry){deadlines[i], (uint32_t)(i + 1), 0});
 		heap_check(&h);
@@ -65,7 +65,7 @@ START_TEST(random_against_sorted)
 			int64_t d = (int64_t)random_below(&rng, 500) - 100;
 			struct entry e = {d, (uint32_t)step, 0};
 
-			ck_assert(heap_reserve(&h));
+			ck_assert(heap_make_room(&h));
 			heap_push(&h, e);
 			model[n++] = e;
 		} else {
@@ -101,7 +101,7 @@ START_TEST(gives_memory_back)
 
 	heap_init(&h);
 	for (uint64_t i = 0; i < N; i++) {
-		ck_assert(heap_reserve(&h));
+		ck_assert(heap_make_room(&h));
 		heap_push(&h, (struct entry){(int64_t)i, (uint32_t)(i), 0});
 		ck_assert_uint_le(h.chunks, i / HEAP_CHUNK + 2);
 	}
@@ -124,10 +124,10 @@ START_TEST(keeps_a_chunk_in_reserve)
 
 	heap_init(&h);
 	do {
-		ck_assert(heap_reserve(&h));
+		ck_assert(heap_make_room(&h));
 		heap_push(&h, (struct entry){(int64_t)h.n, (uint32_t)(h.n), 0});
 	} while (h.n < 3 * HEAP_CHUNK || heap_has_room(&h));
-	ck_assert(heap_reserve(&h));
+	ck_assert(heap_make_room(&h));
 	chunks = h.chunks;
 	for (int i = 0; i < 10; i++) {
 		heap_push(&h, (struct entry){0, 0, 0});

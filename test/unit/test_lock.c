@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "lock.h"
+#include "os/lock.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>

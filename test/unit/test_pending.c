@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "clock.h"
-#include "crank.h"
 #include "entries.h"
-#include "expiry.h"
 #include "fail_alloc.h"
 #include "harness.h"
-#include "pending.h"
+#include "intake/expiry.h"
+#include "pending/pending.h"
 
 static struct wakeup wakeup;
 static struct intake *intake;
@@ -51,12 +49,13 @@ static void cancel(uint64_t id)
 
 static void collect(void)
 {
-	struct slot *back;
+	struct slot *rearmed;
 
 	for (uint32_t i = 0; i < intake->n; i++)
-		pending_add(&pending, bucket_collect(&intake->bucket[i],
-						     &pending.spares, &back));
-	while (sort_at_once && pending_sort(&pending))
+		pending_add(&pending,
+			    bucket_collect(&intake->bucket[i],
+					   &pending.filed.spares, &rearmed));
+	while (sort_at_once && pending_file_block(&pending))
 		pending_check(&pending);
 	pending_check(&pending);
 }
@@ -99,7 +98,7 @@ static int64_t run(void)
 	ck_assert_int_eq(s->deadline, deadline);
 	ck_assert(slot_begin(s, &e));
 	ck_assert(expiry_end(s));
-	intake_return(intake, s);
+	intake_recycle(intake, s);
 	return deadline;
 }
 
@@ -127,7 +126,7 @@ START_TEST(next_is_live)
 	cancel(a);
 	cancel(b);
 	ck_assert_int_eq(next(), 3);
-	ck_assert_uint_eq(pending.heap.n, 1);
+	ck_assert_uint_eq(pending.filed.heap.n, 1);
 	ck_assert_int_eq(run(), 3);
 	ck_assert_int_eq(next(), INT64_MAX);
 	end();
@@ -139,7 +138,7 @@ START_TEST(cancelled_arrivals_never_enter)
 	begin();
 	cancel(schedule(1));
 	collect();
-	ck_assert_uint_eq(pending.heap.n, 0);
+	ck_assert_uint_eq(pending.filed.heap.n, 0);
 	end();
 }
 END_TEST
@@ -156,16 +155,16 @@ START_TEST(sweep_empties_it)
 		ids[i] = schedule(i);
 	collect();
 	ck_assert_uint_eq(entries_pending(&pending), N);
-	ck_assert_uint_gt(pending.wheel.n, 0);
+	ck_assert_uint_gt(pending.filed.wheel.n, 0);
 	ck_assert(!sweep());
 	for (int i = 1; i < N; i++)
 		cancel(ids[i]);
 	while (sweep())
 		sweeps++;
 	ck_assert_uint_le(entries_pending(&pending), 2);
-	ck_assert_uint_le(pending.heap.chunks, 2);
+	ck_assert_uint_le(pending.filed.heap.chunks, 2);
 	ck_assert_int_le(sweeps, N / 32);
-	intake_give_back(intake);
+	intake_flush(intake);
 	for (uint32_t i = 0; i < 2; i++)
 		bucket_check(&intake->bucket[i]);
 	end();
@@ -190,7 +189,7 @@ START_TEST(rent_bounds_garbage)
 		}
 		ck_assert_uint_le(entries_pending(&pending), 3 * LIVE);
 	}
-	intake_give_back(intake);
+	intake_flush(intake);
 	ck_assert_uint_le(intake->bucket[0].slots.fresh, 2 * LIVE);
 	end();
 }
@@ -205,7 +204,7 @@ START_TEST(rent_bounds_garbage_far_away)
 
 	begin();
 	pending.near = 16;
-	wheel_advance(&pending.wheel, 0);
+	wheel_advance(&pending.filed.wheel, 0);
 	for (int i = 0; i < LIVE; i++)
 		ids[i] = schedule(hour + i * (hour / LIVE));
 	for (int64_t round = 1; round < ROUNDS; round++) {
@@ -241,7 +240,7 @@ static uint32_t random_steps(bool fail, size_t near, int spread)
 	sort_at_once = false;
 	begin();
 	pending.near = near;
-	wheel_advance(&pending.wheel, 0);
+	wheel_advance(&pending.filed.wheel, 0);
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t dice = random_below(&rng, 100);
 		size_t i, earliest = 0;
@@ -268,7 +267,7 @@ static uint32_t random_steps(bool fail, size_t near, int spread)
 			}
 			ck_assert_int_eq(next(), model[earliest].deadline);
 			for (i = 0; slot_index(model[i].id) !=
-				    heap_at(&pending.heap, 0)->index;)
+				    heap_at(&pending.filed.heap, 0)->index;)
 				i++;
 			ck_assert_int_eq(run(), model[earliest].deadline);
 			model[i] = model[--n];
@@ -351,178 +350,6 @@ END_TEST
 
 #endif
 
-static struct engine engine;
-static struct await await;
-static struct limit limit;
-
-static const struct engine_parts *parts(void)
-{
-	static struct engine_parts p;
-
-	await_init(&await);
-	p = (struct engine_parts){
-		.intake = intake,
-		.wakeup = &wakeup,
-		.await = &await,
-		.limit = &limit,
-		.clock = CLOCK_MONOTONIC,
-	};
-	return &p;
-}
-
-static int order[8], ran;
-static uint64_t other;
-
-static void note(void *arg)
-{
-	order[ran++] = *(const int *)arg;
-}
-
-static int schedule_note(int64_t deadline, int *what)
-{
-	return bucket_schedule(&intake->bucket[0], &wakeup,
-			       &(struct timer){deadline, 0, note, what},
-			       &other);
-}
-
-static void schedule_earlier(void *arg)
-{
-	note(arg);
-	schedule_note(-30, (int *)arg + 1);
-	cancel(other);
-	schedule_note(-40, (int *)arg + 1);
-}
-
-/* What a callback schedules and is earlier than what waits runs before it. */
-/* Returns the deadline to sleep until. */
-static int64_t run_engine(void)
-{
-	ck_assert(crank(&engine, INT64_MAX));
-	return engine.next;
-}
-
-START_TEST(engine_runs_in_deadline_order)
-{
-	static int what[] = {0, 1, 2, 3, 4};
-	int64_t far;
-
-	begin();
-	ck_assert(engine_init(&engine, parts()));
-	far = clock_now(CLOCK_MONOTONIC) + INT64_C(3600000000000);
-	ck_assert_int_eq(schedule_note(-20, &what[3]), 0);
-	ck_assert_int_eq(schedule_note(far, &what[4]), 0);
-	ck_assert_int_eq(
-		bucket_schedule(&intake->bucket[1], &wakeup,
-				&(struct timer){INT64_MIN, 0, schedule_earlier,
-						&what[1]},
-				NULL),
-		0);
-	ck_assert_int_eq(schedule_note(INT64_MIN, &what[0]), 0);
-	cancel(other);
-	ck_assert_int_eq(run_engine(), far);
-	ck_assert_int_eq(ran, 3);
-	ck_assert_int_eq(order[0], 1);
-	ck_assert_int_eq(order[1], 2);
-	ck_assert_int_eq(order[2], 3);
-	engine_destroy(&engine);
-	end();
-}
-END_TEST
-
-/*
- * Many in flight, cancelled in order and long before they are due, while a
- * nearer timer waits: what is kept must follow the live.
- */
-START_TEST(engine_keeps_few_of_the_dead)
-{
-	enum { WINDOW = 20000, PAIRS = 30 * WINDOW, TURN = 3000 };
-	static uint64_t ring[WINDOW];
-	const int64_t hour = INT64_C(3600000000000);
-	int64_t base;
-
-	begin();
-	ck_assert(engine_init(&engine, parts()));
-	base = clock_now(CLOCK_MONOTONIC) + hour;
-	schedule(base - hour / 2);
-	for (int i = 0; i < PAIRS; i++) {
-		if (i >= WINDOW)
-			cancel(ring[i % WINDOW]);
-		ring[i % WINDOW] = schedule(base + i);
-		if (i % TURN == 0) {
-			engine.tidy.began -= hour; /* as if time had passed */
-			run_engine();
-		}
-		ck_assert_uint_le(entries_of(&engine.pending), 4 * WINDOW);
-	}
-	pending_check(&engine.pending);
-	for (uint32_t i = 0; i < intake->n; i++)
-		ck_assert_uint_le(intake->bucket[i].slots.fresh, 3 * WINDOW);
-	engine_destroy(&engine);
-	end();
-}
-END_TEST
-
-/* All are cancelled and one timer runs: all is given back. */
-START_TEST(engine_gives_all_back)
-{
-	enum { N = 100000 };
-	static uint64_t ids[N];
-	const int64_t hour = INT64_C(3600000000000);
-	int64_t base;
-
-	begin();
-	ck_assert(engine_init(&engine, parts()));
-	base = clock_now(CLOCK_MONOTONIC) + hour;
-	for (int i = 0; i < N; i++) {
-		ids[i] = schedule(base + i);
-		if (i == N / 2)
-			run_engine();
-	}
-	for (int i = 0; i < N; i++)
-		cancel(ids[i]);
-	engine.tidy.began -= hour;
-	schedule(-1);
-	run_engine();
-	ck_assert_uint_eq(entries_of(&engine.pending), 0);
-	ck_assert_uint_le(engine.pending.heap.chunks, 2);
-	for (uint32_t i = 0; i < intake->n; i++) {
-		struct slots *t = &intake->bucket[i].slots;
-		size_t unused = 0;
-
-		bucket_check(&intake->bucket[i]);
-		for (struct slot *s = t->free; s; s = s->next)
-			unused++;
-		ck_assert_uint_eq(unused, t->fresh - SLOT_FIRST_NUMBER);
-	}
-	engine_destroy(&engine);
-	end();
-}
-END_TEST
-
-static void stop(void *arg)
-{
-	note(arg);
-	wakeup_stop(&wakeup);
-}
-
-START_TEST(engine_stops_between_callbacks)
-{
-	static int what = 7;
-
-	begin();
-	ck_assert(engine_init(&engine, parts()));
-	ck_assert_int_eq(bucket_schedule(&intake->bucket[0], &wakeup,
-					 &(struct timer){-2, 0, stop, &what},
-					 NULL),
-			 0);
-	ck_assert_int_eq(schedule_note(-1, &what), 0);
-	run_engine();
-	ck_assert_int_eq(ran, 1);
-	engine_destroy(&engine);
-	end();
-}
-END_TEST
-
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -537,10 +364,6 @@ int main(void)
 		out_of_memory_keeps_order,
 		random_out_of_memory,
 #endif
-		engine_runs_in_deadline_order,
-		engine_stops_between_callbacks,
-		engine_keeps_few_of_the_dead,
-		engine_gives_all_back,
 	};
 
 	return RUN_TESTS("pending", tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "queue.h"
+#include "intake/queue.h"
 
 static void make_room(struct queue *q)
 {

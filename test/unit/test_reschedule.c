@@ -4,12 +4,12 @@
  */
 #include "config.h"
 
-#include "admit.h"
-#include "clock.h"
-#include "crank.h"
+#include "bare.h"
 #include "entries.h"
-#include "expiry.h"
 #include "fail_alloc.h"
+#include "intake/arrival.h"
+#include "intake/expiry.h"
+#include "os/clock.h"
 #include "timers.h"
 
 #include <sched.h>
@@ -36,17 +36,13 @@ int stepped_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 int stepped_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 			 int64_t *ret_deadline);
 
-#pragma push_macro("bucket_reschedule")
-#pragma push_macro("bucket_get_deadline")
-#undef bucket_reschedule
-#undef bucket_get_deadline
 #define bucket_reschedule   stepped_reschedule
 #define bucket_get_deadline stepped_get_deadline
 #define atom32_load         load_after_step
-#include "reschedule.c"
+#include "intake/reschedule.c"
+#undef bucket_reschedule
+#undef bucket_get_deadline
 #undef atom32_load
-#pragma pop_macro("bucket_reschedule")
-#pragma pop_macro("bucket_get_deadline")
 
 /* A timer that counts its runs and looks whether they are early. */
 struct counted {
@@ -571,14 +567,14 @@ START_TEST(later_costs_nothing)
 	settle();
 	wait_for_sleep();
 	entries = arrivals();
-	seq = atom32_load(&tt->wakeup.seq);
+	seq = atom32_load(&tt->engine.wakeup.seq);
 	for (int i = 1; i < 50000; i++)
 		ck_assert_int_eq(reschedule(id[i % 10], base + i), 0);
 	/* Earlier than before, but not than the entry is. */
 	for (int i = 50000; i > 0; i--)
 		ck_assert_int_eq(reschedule(id[i % 10], base + i), 0);
 	ck_assert_uint_eq(arrivals(), entries);
-	ck_assert_uint_eq(atom32_load(&tt->wakeup.seq), seq);
+	ck_assert_uint_eq(atom32_load(&tt->engine.wakeup.seq), seq);
 	end();
 }
 END_TEST
@@ -676,8 +672,8 @@ START_TEST(races)
 					 -ENOENT);
 		}
 	}
-	for (uint32_t i = 0; i < tt->intake->n; i++)
-		bucket_check(&tt->intake->bucket[i]);
+	for (uint32_t i = 0; i < tt->engine.intake->n; i++)
+		bucket_check(&tt->engine.intake->bucket[i]);
 	end();
 }
 END_TEST
@@ -686,85 +682,34 @@ END_TEST
  * The inside, with the engine turned by hand: what is due is in the past,
  * what is not is an hour away, so that nothing depends on the time.
  */
-static struct wakeup wakeup;
-static struct intake *intake;
-static struct engine engine;
-static struct await await;
-static struct limit limit;
 static int64_t far;
 
 static void hand_begin(void)
 {
-	struct engine_parts parts;
-
-	wakeup_init(&wakeup);
-	intake = intake_create(2);
-	ck_assert_ptr_nonnull(intake);
-	intake_open(intake);
-	await_init(&await);
-	parts = (struct engine_parts){
-		.intake = intake,
-		.wakeup = &wakeup,
-		.await = &await,
-		.limit = &limit,
-		.clock = CLOCK_MONOTONIC,
-	};
-	ck_assert(engine_init(&engine, &parts));
+	bare_begin(2, CLOCK_MONOTONIC);
 	far = clock_now(CLOCK_MONOTONIC) + HOUR;
-}
-
-static void hand_check(void)
-{
-	pending_check(&engine.pending);
-	for (uint32_t i = 0; i < intake->n; i++)
-		bucket_check(&intake->bucket[i]);
-}
-
-static void hand_end(void)
-{
-	hand_check();
-	engine_destroy(&engine);
-	await_destroy(&await);
-	intake_destroy(intake);
-}
-
-static uint64_t hand_schedule(uint32_t bucket, int64_t deadline,
-			      timerthread_fn *fn, void *arg)
-{
-	uint64_t id = 0;
-
-	ck_assert_int_eq(bucket_schedule(&intake->bucket[bucket], &wakeup,
-					 &(struct timer){deadline, 0, fn, arg},
-					 &id),
-			 0);
-	return id;
 }
 
 static int hand_move(uint64_t id, int64_t deadline, bool inside)
 {
-	return bucket_reschedule(intake_bucket(intake, slot_index(id)), &wakeup,
-				 intake_slot(intake, id), id, deadline, inside);
+	return bucket_reschedule(intake_bucket(engine.intake, slot_index(id)),
+				 &engine.wakeup, intake_slot(engine.intake, id),
+				 id, deadline, inside);
 }
 
-static int hand_cancel(uint64_t id)
+static int64_t hand_run(bool reclaim)
 {
-	return slot_cancel(intake_slot(intake, id), id);
-}
-
-static int64_t hand_run(bool tidy)
-{
-	if (tidy)
-		engine.tidy.began -= HOUR; /* as if time had passed */
-	ck_assert(crank(&engine, INT64_MAX));
-	return engine.next;
+	if (reclaim)
+		engine.reclaim.began -= HOUR; /* as if time had passed */
+	return bare_turn();
 }
 
 static size_t hand_slots(void)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < intake->n; i++)
-		n += intake->bucket[i].slots.fresh - SLOT_FIRST_NUMBER;
+	for (uint32_t i = 0; i < engine.intake->n; i++)
+		n += engine.intake->bucket[i].slots.fresh - SLOT_FIRST_NUMBER;
 	return n;
 }
 
@@ -784,7 +729,7 @@ START_TEST(to_and_fro_leaves_little)
 
 		hand_begin();
 		for (int i = 0; i < n; i++)
-			ids[i] = hand_schedule((uint32_t)i % 2, far, never,
+			ids[i] = bare_schedule((uint32_t)i % 2, far, never,
 					       NULL);
 		used = hand_slots();
 		for (int i = 0; i < 8000 + 10 * n; i++) {
@@ -800,8 +745,8 @@ START_TEST(to_and_fro_leaves_little)
 		ck_assert_uint_le(most, 4 * (size_t)n + 4 * RESTED);
 		ck_assert_uint_eq(hand_slots(), used);
 		for (int i = 0; i < n; i++)
-			ck_assert_int_eq(hand_cancel(ids[i]), 0);
-		hand_end();
+			ck_assert_int_eq(bare_cancel(ids[i]), 0);
+		bare_end();
 	}
 }
 END_TEST
@@ -813,21 +758,21 @@ START_TEST(later_makes_no_entry)
 	uint64_t id;
 
 	hand_begin();
-	id = hand_schedule(0, far, never, NULL);
+	id = bare_schedule(0, far, never, NULL);
 	for (int round = 0; round < 2; round++) {
 		entries = entries_of(&engine.pending);
 		ck_assert_uint_eq(entries, 1);
-		seq = atom32_load(&wakeup.seq);
+		seq = atom32_load(&engine.wakeup.seq);
 		for (int i = 0; i < 1000; i++)
 			ck_assert_int_eq(
 				hand_move(id, far + round * 1000 + i, false),
 				0);
 		ck_assert_uint_eq(entries_of(&engine.pending), entries);
-		ck_assert_uint_eq(atom32_load(&wakeup.seq), seq);
+		ck_assert_uint_eq(atom32_load(&engine.wakeup.seq), seq);
 		/* Then the same once the timer thread has it. */
 		hand_run(true);
 	}
-	hand_end();
+	bare_end();
 }
 END_TEST
 
@@ -898,16 +843,16 @@ static void model_step(struct modelled *m, uint64_t dice)
 	if (!m->live) {
 		ck_assert_int_eq(m->id ? hand_move(m->id, 0, false) : -ENOENT,
 				 -ENOENT);
-		ck_assert_int_eq(m->id ? hand_cancel(m->id) : -ENOENT, -ENOENT);
+		ck_assert_int_eq(m->id ? bare_cancel(m->id) : -ENOENT, -ENOENT);
 		m->deadline = random_deadline(dice % 3 == 0);
 		m->rearms = (int)(dice % 4) - 1;
-		m->id = hand_schedule(dice % 2, m->deadline, run_modelled, m);
+		m->id = bare_schedule(dice % 2, m->deadline, run_modelled, m);
 		m->live = true;
 	} else if (dice < 85) {
 		m->deadline = random_deadline(dice % 4 == 0);
 		ck_assert_int_eq(hand_move(m->id, m->deadline, false), 0);
 	} else {
-		ck_assert_int_eq(hand_cancel(m->id), 0);
+		ck_assert_int_eq(bare_cancel(m->id), 0);
 		m->live = false;
 	}
 }
@@ -929,15 +874,16 @@ START_TEST(random_against_array)
 			model_run(dice % 2);
 		else
 			model_step(m, dice);
-		hand_check();
+		bare_check();
 		ck_assert_uint_le(entries_of(&engine.pending),
 				  4 * MODELLED + 4 * RESTED);
 		if (!m->id)
 			continue;
 		ck_assert_int_eq(
 			bucket_get_deadline(
-				intake_bucket(intake, slot_index(m->id)),
-				intake_slot(intake, m->id), m->id, &deadline),
+				intake_bucket(engine.intake, slot_index(m->id)),
+				intake_slot(engine.intake, m->id), m->id,
+				&deadline),
 			m->live ? 0 : -ENOENT);
 		if (m->live)
 			ck_assert_int_eq(deadline, m->deadline);
@@ -951,7 +897,7 @@ START_TEST(random_against_array)
 	}
 	model_run(true);
 	ck_assert_uint_le(hand_slots(), 4 * MODELLED);
-	hand_end();
+	bare_end();
 }
 END_TEST
 
@@ -972,22 +918,22 @@ static void stepped_callback(void *arg)
 static void step_expire(void)
 {
 	struct entry e = pending_take(&engine.pending);
-	struct slot *s = intake_slot_of(intake, &e);
+	struct slot *s = intake_slot_of(engine.intake, &e);
 
-	if (expiry_begin(intake_bucket(intake, e.index), s, &e, INT64_MAX) !=
-	    EXPIRY_RUN)
+	if (expiry_begin(intake_bucket(engine.intake, e.index), s, &e,
+			 INT64_MAX) != EXPIRY_RUN)
 		return;
 	stepped_callback(NULL);
 	stepped_result = expiry_end(s);
-	intake_return(intake, s);
+	intake_recycle(engine.intake, s);
 }
 
 static void step_cancel(void)
 {
-	stepped_result = hand_cancel(stepped_id);
+	stepped_result = bare_cancel(stepped_id);
 }
 
-/* And then the timer thread looks for what was cancelled. */
+/* And then the driver looks for what was cancelled. */
 static void step_cancel_and_sweep(void)
 {
 	step_cancel();
@@ -998,26 +944,26 @@ static void step_cancel_and_sweep(void)
 
 static void interrupted(void (*step)(void), int64_t to)
 {
-	struct slot *back;
+	struct slot *rearmed;
 
 	hand_begin();
-	stepped_id = hand_schedule(0, far, stepped_callback, NULL);
+	stepped_id = bare_schedule(0, far, stepped_callback, NULL);
 	pending_add(&engine.pending,
-		    bucket_collect(&intake->bucket[0], &engine.pending.spares,
-				   &back));
-	while (pending_sort(&engine.pending))
+		    bucket_collect(&engine.intake->bucket[0],
+				   &engine.pending.filed.spares, &rearmed));
+	while (pending_file_block(&engine.pending))
 		;
-	ck_assert_uint_eq(engine.pending.heap.n, 1);
+	ck_assert_uint_eq(engine.pending.filed.heap.n, 1);
 	stepped_runs = 0;
 	stepped_result = -1;
 	other_step = step;
-	stepped_reschedule(&intake->bucket[0], &wakeup,
-			   intake_slot(intake, stepped_id), stepped_id, to,
-			   false);
+	stepped_reschedule(&engine.intake->bucket[0], &engine.wakeup,
+			   intake_slot(engine.intake, stepped_id), stepped_id,
+			   to, false);
 	ck_assert_ptr_null(other_step);
 	hand_run(true);
-	hand_check();
-	ck_assert_int_eq(hand_cancel(stepped_id), -ENOENT);
+	bare_check();
+	ck_assert_int_eq(bare_cancel(stepped_id), -ENOENT);
 }
 
 /* Begun just then: it runs once. */
@@ -1026,7 +972,7 @@ START_TEST(moved_while_it_begins)
 	interrupted(step_expire, -1);
 	ck_assert_int_eq(stepped_result, true);
 	ck_assert_int_eq(stepped_runs, 1);
-	hand_end();
+	bare_end();
 }
 END_TEST
 
@@ -1036,7 +982,7 @@ START_TEST(moved_while_it_is_cancelled)
 	interrupted(step_cancel, -1);
 	ck_assert_int_eq(stepped_result, 0);
 	ck_assert_int_eq(stepped_runs, 0);
-	hand_end();
+	bare_end();
 }
 END_TEST
 
@@ -1045,7 +991,7 @@ START_TEST(moved_while_it_is_cancelled_and_freed)
 	interrupted(step_cancel_and_sweep, -1);
 	ck_assert_int_eq(stepped_result, 0);
 	ck_assert_int_eq(stepped_runs, 0);
-	hand_end();
+	bare_end();
 }
 END_TEST
 
@@ -1060,7 +1006,7 @@ START_TEST(out_of_memory)
 
 	hand_begin();
 	for (int i = 0; i < N; i++)
-		ids[i] = hand_schedule(0, far + i, stepped_callback, NULL);
+		ids[i] = bare_schedule(0, far + i, stepped_callback, NULL);
 	fail_arm(0, UINT32_MAX);
 	for (moved = 0; moved < N; moved++) {
 		int r = hand_move(ids[moved], -1, false);
@@ -1077,9 +1023,9 @@ START_TEST(out_of_memory)
 
 		ck_assert_int_eq(hand_move(ids[i], -1, false), -ENOMEM);
 		ck_assert_int_eq(
-			bucket_get_deadline(&intake->bucket[0],
-					    intake_slot(intake, ids[i]), ids[i],
-					    &deadline),
+			bucket_get_deadline(&engine.intake->bucket[0],
+					    intake_slot(engine.intake, ids[i]),
+					    ids[i], &deadline),
 			0);
 		ck_assert_int_eq(deadline, far + i);
 		ck_assert_int_eq(hand_move(ids[i], far + N + i, false), 0);
@@ -1091,7 +1037,7 @@ START_TEST(out_of_memory)
 		ck_assert_int_eq(hand_move(ids[i], -1, false), 0);
 	hand_run(true);
 	ck_assert_int_eq(stepped_runs, N);
-	hand_end();
+	bare_end();
 }
 END_TEST
 

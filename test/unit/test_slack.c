@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "clock.h"
+#include "os/clock.h"
 
 #include "fixture.h"
 
@@ -24,7 +24,7 @@ static int64_t asleep_until(struct wakeup *w)
 	int64_t t;
 
 	lock_acquire(&w->lock);
-	t = w->called && !w->sleeper.polled ? INT64_MIN : w->sleep;
+	t = w->kicked && !w->sleeper.polled ? INT64_MIN : w->sleep;
 	lock_release(&w->lock);
 	return t;
 }
@@ -248,7 +248,7 @@ START_TEST(default_is_none)
 	ck_assert_int_eq(driver_start(tt), 0);
 	far = timerthread_now(tt) + HOUR;
 	ck_assert_int_eq(timerthread_schedule(tt, far, never, NULL, NULL), 0);
-	while (asleep_until(&tt->wakeup) != far)
+	while (asleep_until(&tt->engine.wakeup) != far)
 		sched_yield();
 	driver_destroy(tt);
 }
@@ -261,7 +261,7 @@ START_TEST(it_sleeps_on_for_the_slack)
 	begin(50 * MS);
 	far = timerthread_now(tt) + HOUR;
 	ck_assert_int_eq(timerthread_schedule(tt, far, never, NULL, NULL), 0);
-	while (asleep_until(&tt->wakeup) != far + 50 * MS)
+	while (asleep_until(&tt->engine.wakeup) != far + 50 * MS)
 		sched_yield();
 	driver_destroy(tt);
 }
@@ -358,7 +358,7 @@ static void note_first(void *arg)
 /* Is the thread seen asleep until then, before the time is first? */
 static bool sleeps_in_time(int64_t until, int64_t first)
 {
-	while (asleep_until(&tt->wakeup) != until) {
+	while (asleep_until(&tt->engine.wakeup) != until) {
 		if (timerthread_now(tt) >= first)
 			return false;
 		sched_yield();
@@ -388,7 +388,7 @@ static bool run_together(void)
 				 0);
 	sem_post(&go);
 	in_time = sleeps_in_time(first + slack, first);
-	seq = atom32_load(&tt->wakeup.seq);
+	seq = atom32_load(&tt->engine.wakeup.seq);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(runs, TOGETHER);
@@ -396,7 +396,7 @@ static bool run_together(void)
 	if (in_time) {
 		ck_assert_int_ge(first_run, last);
 		/* Nobody woke it; stop did. */
-		ck_assert_uint_eq(atom32_load(&tt->wakeup.seq), seq + 1);
+		ck_assert_uint_eq(atom32_load(&tt->engine.wakeup.seq), seq + 1);
 	}
 	driver_destroy(tt);
 	return in_time;
@@ -438,7 +438,7 @@ START_TEST(stop_is_not_held_up)
 	begin(INT64_MAX);
 	ck_assert_int_eq(
 		timerthread_schedule_after(tt, HOUR, never, NULL, NULL), 0);
-	while (asleep_until(&tt->wakeup) != INT64_MAX)
+	while (asleep_until(&tt->engine.wakeup) != INT64_MAX)
 		sched_yield();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	driver_destroy(tt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "slot.h"
+#include "intake/slot.h"
 
 #include <errno.h>
 
@@ -327,10 +327,10 @@ START_TEST(random_lives)
 			ids[i] = ids[--n];
 		}
 		if (dice == 99)
-			slots_give(&t, &back);
+			slots_add_free(&t, &back);
 		slots_check(&t);
 	}
-	slots_give(&t, &back);
+	slots_add_free(&t, &back);
 	ck_assert_uint_eq(back.n, 0);
 	slots_check(&t);
 	ck_assert_uint_le(t.end, 4 * MAX);

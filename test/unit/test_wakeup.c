@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "clock.h"
 #include "harness.h"
-#include "wakeup.h"
+#include "intake/wakeup.h"
+#include "os/clock.h"
 
 #include <pthread.h>
 #include <sched.h>

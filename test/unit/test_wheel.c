@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fail_alloc.h"
 #include "harness.h"
-#include "wheel.h"
+#include "pending/wheel.h"
 
 #include <string.h>
 

@@ -89,9 +89,9 @@ static inline void wait_for_sleep(void)
 
 	while (!asleep) {
 		sched_yield();
-		lock_acquire(&tt->wakeup.lock);
-		asleep = tt->wakeup.sleep != INT64_MIN;
-		lock_release(&tt->wakeup.lock);
+		lock_acquire(&tt->engine.wakeup.lock);
+		asleep = tt->engine.wakeup.sleep != INT64_MIN;
+		lock_release(&tt->engine.wakeup.lock);
 	}
 }
 
@@ -100,8 +100,8 @@ static inline size_t arrivals(void)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < tt->intake->n; i++) {
-		struct bucket *b = &tt->intake->bucket[i];
+	for (uint32_t i = 0; i < tt->engine.intake->n; i++) {
+		struct bucket *b = &tt->engine.intake->bucket[i];
 
 		lock_acquire(&b->lock);
 		n += queue_size(&b->arrivals);
@@ -115,8 +115,8 @@ static inline size_t slots_used(void)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < tt->intake->n; i++) {
-		struct bucket *b = &tt->intake->bucket[i];
+	for (uint32_t i = 0; i < tt->engine.intake->n; i++) {
+		struct bucket *b = &tt->engine.intake->bucket[i];
 
 		lock_acquire(&b->lock);
 		n += b->slots.fresh - SLOT_FIRST_NUMBER;

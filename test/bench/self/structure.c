@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench-structure [--rounds N]: what the timer thread keeps pending timers in,
+ * bench-structure [--rounds N]: what the driver holds pending timers in,
  * alone: entries are added, and come out in the order in which they are due.
  * All of them refer to one timer that is never over, so that what a timer's own
  * memory costs is left out.  The yardstick is the heap alone.  A million are
@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "bench.h"
-#include "pending.h"
+#include "pending/pending.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@ static void ignore(void *arg)
 static struct entry fetch_entry(void)
 {
 	struct block *spares = NULL;
-	struct slot *back;
-	struct chain c = bucket_collect(&intake->bucket[0], &spares, &back);
+	struct slot *rearmed;
+	struct chain c = bucket_collect(&intake->bucket[0], &spares, &rearmed);
 	struct entry e = c.first->entry[0];
 
 	block_free_all(c.first);
@@ -102,7 +102,7 @@ static struct costs measure_pending(size_t n)
 	start = process_cpu_ns();
 	pending_prepare(&p, 0);
 	pending_add(&p, c);
-	while (pending_sort(&p))
+	while (pending_file_block(&p))
 		;
 	added = process_cpu_ns();
 	while (ran < n) {
@@ -132,8 +132,8 @@ static struct costs measure_heap(size_t n)
 	start = process_cpu_ns();
 	while ((b = block_pop(&c.first)) != NULL) {
 		for (uint32_t i = 0; i < b->n; i++) {
-			if (!heap_reserve(&h))
-				check(-ENOMEM, "heap_reserve");
+			if (!heap_make_room(&h))
+				check(-ENOMEM, "heap_make_room");
 			heap_push(&h, b->entry[i]);
 		}
 		b->next = NULL;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The instance that all of a process may share.
+ *
+ * Threads that come first at the same time each start one, and all but one
+ * destroy theirs again.  There is no lock, so none can be held when the
+ * process is forked; the child finds an instance of another generation.
+ */
+#include "config.h"
+
+#include "api/instance.h"
+#include "os/base.h"
+
+#include <errno.h>
+
+/* An address.  Written by compare-and-swap alone. */
+static atomword shared;
+
+/* Acquire: pairs with the compare-and-swap in publish. */
+static struct timerthread *current(void)
+{
+	return (struct timerthread *)atomword_load_acquire(&shared);
+}
+
+static bool is_usable(const struct timerthread *tt)
+{
+	return tt && instance_lives(tt);
+}
+
+/* Destroys an instance that has not become the shared one. */
+static void discard(struct timerthread *tt)
+{
+	tt->options.is_default = false;
+	timerthread_destroy(tt);
+}
+
+static int make(struct timerthread **ret_tt)
+{
+	int r = timerthread_create(ret_tt);
+
+	if (r < 0)
+		return r;
+	(*ret_tt)->options.is_default = true;
+	r = timerthread_start(*ret_tt, NULL);
+	if (r < 0)
+		discard(*ret_tt);
+	return r;
+}
+
+/* Puts tt in the place of old, unless another thread was faster. */
+static void publish(struct timerthread *old, struct timerthread *tt)
+{
+	if (!atomword_swap(&shared, (uintptr_t)old, (uintptr_t)tt))
+		discard(tt);
+}
+
+TT_EXPORT int timerthread_default(struct timerthread **ret_tt)
+{
+	struct timerthread *tt, *made;
+	int r;
+
+	if (!ret_tt)
+		return -EINVAL;
+	while (!is_usable(tt = current())) {
+		r = make(&made);
+		if (r < 0 && !is_usable(current()))
+			return r;
+		if (r == 0)
+			publish(tt, made);
+	}
+	*ret_tt = tt;
+	return 0;
+}

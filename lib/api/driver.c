@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "api/driver.h"
+#include "engine/inside.h"
+
+#include <errno.h>
+
+/* With the mutex held. */
+static int check(const struct timerthread *tt, enum driver driver)
+{
+	if (tt->life == LIFE_NEW)
+		return -EINVAL;
+	if (tt->driver != DRIVER_NONE && tt->driver != driver)
+		return -EINVAL;
+	if (tt->life != LIFE_RUNNING)
+		return -ESHUTDOWN;
+	return tt->turning || inside_instance(tt) ? -EBUSY : 0;
+}
+
+int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
+{
+	int r = instance_check(tt, valid);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&tt->mutex);
+	r = check(tt, driver);
+	if (r == 0)
+		tt->turning = true;
+	pthread_mutex_unlock(&tt->mutex);
+	return r;
+}
+
+/*
+ * The descriptor may become readable as soon as it is set.  Under the mutex, so
+ * that a thread which comes for that is not refused: a loop that waits for
+ * edges would wait for ever.
+ */
+void driver_end(struct timerthread *tt)
+{
+	pthread_mutex_lock(&tt->mutex);
+	if (tt->driver == DRIVER_POLLED)
+		wakeup_lie_down(&tt->engine.wakeup, tt->engine.next);
+	tt->turning = false;
+	instance_leave(tt);
+}

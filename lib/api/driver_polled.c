@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver that is an event loop of the user's.
+ *
+ * Each dispatch is a batch (see turn.h) up to the time at which it begins.
+ */
+#include "config.h"
+
+#include "api/driver.h"
+#include "api/start.h"
+#include "engine/turn.h"
+#include "os/base.h"
+
+#include <errno.h>
+
+/* The descriptor is not readable until a timer is due. */
+static int begin(struct timerthread *tt, void *arg)
+{
+	(void)arg;
+	wakeup_lie_down(&tt->engine.wakeup, INT64_MAX);
+	return 0;
+}
+
+TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
+{
+	int r = instance_check(tt, ret_fd != NULL);
+
+	if (r < 0)
+		return r;
+	r = start_instance(tt, &(struct start){
+				       .driver = DRIVER_POLLED,
+				       .begin = begin,
+			       });
+	if (r == 0)
+		*ret_fd = tt->engine.wakeup.sleeper.fd;
+	return r;
+}
+
+static int dispatch(struct timerthread *tt)
+{
+	int ran;
+
+	wakeup_rise(&tt->engine.wakeup);
+	if (!engine_turn(&tt->engine, instance_now(tt)))
+		return -ECHILD;
+	ran = tt->engine.ran;
+	driver_end(tt);
+	return ran;
+}
+
+TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
+{
+	int saved_errno = errno;
+	int r = driver_begin(tt, DRIVER_POLLED, true);
+
+	if (r == 0) {
+		r = dispatch(tt);
+		errno = saved_errno;
+	}
+	return r;
+}

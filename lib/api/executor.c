@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "api/executor.h"
+#include "engine/fire.h"
+#include "engine/inside.h"
+#include "intake/handover.h"
+
+struct offer {
+	struct timerthread *tt;
+	struct slot *s;
+	int r; /* the answer */
+};
+
+/* False: the instance was stopped, and the timer stays as it is. */
+static bool enter(struct timerthread *tt)
+{
+	bool enters;
+
+	pthread_mutex_lock(&tt->mutex);
+	enters = tt->life == LIFE_RUNNING;
+	if (enters)
+		tt->running++;
+	pthread_mutex_unlock(&tt->mutex);
+	return enters;
+}
+
+static void leave(struct timerthread *tt, bool entered)
+{
+	pthread_mutex_lock(&tt->mutex);
+	if (entered)
+		tt->running--;
+	tt->submitted--;
+	instance_leave(tt);
+}
+
+static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
+{
+	if (handover_rearm(b, &tt->engine.wakeup, s))
+		return;
+	fire_conclude(&tt->engine, s);
+	handover_free(b, s);
+	atom32_add(&tt->engine.ended, 1);
+}
+
+/* False: in a child of fork(2). */
+static bool run(struct timerthread *tt, struct slot *s)
+{
+	struct bucket *b = intake_bucket(tt->engine.intake, s->index);
+	uint64_t id;
+
+	switch (handover_begin(b, &tt->engine.wakeup, s, instance_now(tt))) {
+	case EXPIRY_RUN:
+		id = slot_id(s, atom32_load(&s->state));
+		if (!inside_call(tt, id, s->fn, slot_arg(s)))
+			return false;
+		finish(tt, b, s);
+		break;
+	case EXPIRY_OVER:
+		atom32_add(&tt->engine.ended, 1);
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+static bool enter_and_run(struct timerthread *tt, struct slot *s)
+{
+	bool entered = enter(tt);
+
+	if (entered && !run(tt, s))
+		return false;
+	leave(tt, entered);
+	return true;
+}
+
+/* What the executor calls. */
+static void run_one(void *arg)
+{
+	struct slot *s = arg;
+	struct timerthread *tt = s->instance;
+
+	if (!instance_inherited(tt))
+		enter_and_run(tt, s);
+}
+
+static void submit(void *arg)
+{
+	struct offer *o = arg;
+
+	o->r = o->tt->options.submit(o->tt->options.submit_ctx, run_one, o->s);
+}
+
+bool executor_hand_over(struct timerthread *tt, struct slot *s)
+{
+	struct offer o = {tt, s, 0};
+
+	pthread_mutex_lock(&tt->mutex);
+	tt->submitted++;
+	pthread_mutex_unlock(&tt->mutex);
+	s->instance = tt;
+	if (!inside_call(tt, 0, submit, &o))
+		return false;
+	return o.r >= 0 || enter_and_run(tt, s);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "api/instance.h"
+#include "os/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void instance_init(struct timerthread *tt)
+{
+	memset(tt, 0, sizeof(*tt));
+	engine_init(&tt->engine, tt);
+	pthread_mutex_init(&tt->mutex, NULL);
+	pthread_cond_init(&tt->changed, NULL);
+	tt->life = LIFE_NEW;
+	strcpy(tt->options.name, "timerthread");
+	tt->options.buckets = intake_default_buckets();
+	tt->options.clock = CLOCK_MONOTONIC;
+}
+
+TT_NOINLINE int instance_why_not(struct timerthread *tt)
+{
+	int r = 0;
+
+	if (instance_inherited(tt))
+		return -ECHILD;
+	pthread_mutex_lock(&tt->mutex);
+	if (!instance_lives(tt))
+		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
+	pthread_mutex_unlock(&tt->mutex);
+	return r;
+}
+
+void instance_free(struct timerthread *tt)
+{
+	int saved_errno = errno;
+
+	engine_destroy(&tt->engine);
+	pthread_cond_destroy(&tt->changed);
+	pthread_mutex_destroy(&tt->mutex);
+	free(tt);
+	errno = saved_errno;
+}
+
+int64_t instance_now(const struct timerthread *tt)
+{
+	return instance_lives(tt) ? engine_clock(&tt->engine)
+				  : clock_now(tt->options.clock);
+}
+
+void instance_leave(struct timerthread *tt)
+{
+	bool over = tt->orphaned && instance_is_quiet(tt);
+	bool last = over && tt->submitted == 0 && tt->joiners == 0;
+
+	/* A run that an executor still has must not hold a descriptor open. */
+	if (over)
+		sleeper_close(&tt->engine.wakeup.sleeper);
+	pthread_cond_broadcast(&tt->changed);
+	pthread_mutex_unlock(&tt->mutex);
+	if (last)
+		instance_free(tt);
+}
+
+/* Mutexes and condition variables may be in any state; they hold no memory. */
+void instance_free_inherited(struct timerthread *tt)
+{
+	int saved_errno = errno;
+
+	engine_close_inherited(&tt->engine);
+	free(tt);
+	errno = saved_errno;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An instance: the options, the engine, and the state of its life.
+ *
+ *	NEW -> RUNNING -> STOPPING -> STOPPED, or NEW -> STOPPED
+ *
+ * Several may still use an instance that was stopped: a driver that is at work,
+ * callbacks on an executor's threads, runs that were submitted to an executor
+ * and that it has not called, threads that wait for the end of all this.  Where
+ * a callback destroys, the last one of these frees.
+ */
+#ifndef TT_INSTANCE_H
+#define TT_INSTANCE_H
+
+#include "engine/engine.h"
+#include "os/fork.h"
+#include "os/thread.h"
+#include "timerthread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+enum life {
+	LIFE_NEW,
+	LIFE_RUNNING,
+	LIFE_STOPPING,
+	LIFE_STOPPED,
+};
+
+/* Who has the engine take its turns. */
+enum driver {
+	DRIVER_NONE,   /* not started */
+	DRIVER_THREAD, /* a thread of its own */
+	DRIVER_POLLED, /* an event loop of the user's */
+	DRIVER_MANUAL, /* a test with a virtual clock */
+};
+
+/* What may be set before start. */
+struct options {
+	char name[THREAD_NAME_SIZE];
+	uint32_t buckets;
+	clockid_t clock;
+	int64_t slack;
+	size_t max_timers;
+	timerthread_fn *on_start;
+	timerthread_fn *on_exit;
+	void *hook_arg;
+	timerthread_submit_fn *submit;
+	void *submit_ctx;
+	bool is_default; /* never stopped; see default.c */
+};
+
+struct timerthread {
+	/* Its head says who may use what of it. */
+	struct engine engine;
+	/* Constant once engine.born is set; before that under the mutex. */
+	enum driver driver;
+	struct options options;
+	/* Protected by the mutex. */
+	pthread_mutex_t mutex;
+	pthread_cond_t changed; /* anything below */
+	enum life life;
+	bool turning;     /* the driver is at work; its thread, until it ends */
+	bool reaped;      /* the thread was joined, or is, or need not be */
+	bool reaping;     /* it is being joined */
+	unsigned running; /* callbacks on threads of an executor */
+	unsigned submitted; /* runs that an executor has taken and not called */
+	unsigned joiners;   /* threads that wait for the end of callbacks */
+	bool orphaned;      /* whoever is the last frees it */
+	pthread_t thread;
+};
+
+/*
+ * Was it started, and by this process?  Acquire: pairs with the store in
+ * start_new, so that what is constant from then on can be read.
+ */
+static inline bool instance_lives(const struct timerthread *tt)
+{
+	return likely(atom32_load_acquire(&tt->engine.born) ==
+		      fork_generation());
+}
+
+/* Was it started by a parent of this process? */
+static inline bool instance_inherited(const struct timerthread *tt)
+{
+	uint32_t born = atom32_load_acquire(&tt->engine.born);
+
+	return unlikely(born != 0 && born != fork_generation());
+}
+
+/*
+ * What is wrong with the arguments of a call, in this order: -EINVAL, there is
+ * no instance; -ECHILD, it is inherited; -EINVAL, another one is not valid.
+ * Else 0.
+ */
+static inline int instance_check(const struct timerthread *tt, bool valid)
+{
+	if (unlikely(!tt))
+		return -EINVAL;
+	if (instance_inherited(tt))
+		return -ECHILD;
+	return likely(valid) ? 0 : -EINVAL;
+}
+
+/*
+ * Why instance_lives was false: -EINVAL, never started; -ESHUTDOWN, stopped
+ * before it was; -ECHILD, inherited.  0: it was just being started.
+ */
+int instance_why_not(struct timerthread *tt);
+
+/* 0 if it was started, or why not, as instance_why_not. */
+static inline int instance_started(struct timerthread *tt)
+{
+	return instance_lives(tt) ? 0 : instance_why_not(tt);
+}
+
+/*
+ * The time of an instance that may not have been started: then only who sets
+ * the options asks.
+ */
+int64_t instance_now(const struct timerthread *tt);
+
+/* Default options, nothing started. */
+void instance_init(struct timerthread *tt);
+
+/* Frees an instance and what start made for it; nothing of it runs. */
+void instance_free(struct timerthread *tt);
+
+/* The same in a child of fork(2), for an instance that is inherited. */
+void instance_free_inherited(struct timerthread *tt);
+
+/* With the mutex held: does nothing run?  Nor will it, after a stop. */
+static inline bool instance_is_quiet(const struct timerthread *tt)
+{
+	return !tt->turning && tt->running == 0;
+}
+
+/*
+ * Lets the mutex go for the last time.  Frees tt, if it is orphaned and there
+ * is nobody else to do so.
+ */
+void instance_leave(struct timerthread *tt);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of an instance: create, stop, destroy; its start is in start.c.
+ *
+ * stop shuts the buckets before it stops the driver, each under its lock: a
+ * schedule call either is in its bucket by then or fails, so that what stop
+ * leaves behind is complete.  Of several threads in stop one reaps the timer
+ * thread, and the others wait for that one.  Whoever destroys waits until they
+ * have left; where a callback destroys, the last one to leave frees.
+ */
+#include "config.h"
+
+#include "api/instance.h"
+#include "engine/inside.h"
+#include "os/base.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
+{
+	int saved_errno = errno;
+	struct timerthread *tt;
+
+	if (!ret_tt)
+		return -EINVAL;
+	tt = fork_watch() == 0 ? aligned_alloc(TT_FAR_APART, sizeof(*tt))
+			       : NULL;
+	if (tt) {
+		instance_init(tt);
+		*ret_tt = tt;
+	}
+	errno = saved_errno;
+	return tt ? 0 : -ENOMEM;
+}
+
+/* With the mutex held, which it lets go meanwhile; the thread has ended. */
+static void reap(struct timerthread *tt)
+{
+	tt->reaped = true;
+	if (tt->driver != DRIVER_THREAD)
+		return;
+	tt->reaping = true;
+	pthread_mutex_unlock(&tt->mutex);
+	pthread_join(tt->thread, NULL);
+	pthread_mutex_lock(&tt->mutex);
+	tt->reaping = false;
+}
+
+/* With the mutex held, which it lets go meanwhile. */
+static void join(struct timerthread *tt)
+{
+	tt->joiners++;
+	while (!instance_is_quiet(tt))
+		pthread_cond_wait(&tt->changed, &tt->mutex);
+	if (!tt->reaped)
+		reap(tt);
+	while (tt->reaping)
+		pthread_cond_wait(&tt->changed, &tt->mutex);
+	tt->life = LIFE_STOPPED;
+	tt->joiners--;
+	pthread_cond_broadcast(&tt->changed);
+}
+
+static void request_stop(struct timerthread *tt)
+{
+	if (tt->life == LIFE_NEW) {
+		tt->life = LIFE_STOPPED;
+	} else if (tt->life == LIFE_RUNNING) {
+		tt->life = LIFE_STOPPING;
+		intake_shut(tt->engine.intake);
+		wakeup_stop(&tt->engine.wakeup);
+	}
+}
+
+/* As timerthread_stop; with the mutex held, and no thread cancellation. */
+static int stop(struct timerthread *tt)
+{
+	request_stop(tt);
+	if (tt->life != LIFE_STOPPING)
+		return 0;
+	if (inside_instance(tt))
+		return 1;
+	join(tt);
+	return 0;
+}
+
+TT_EXPORT int timerthread_stop(struct timerthread *tt)
+{
+	int r, cancel_state;
+
+	if (!tt)
+		return -EINVAL;
+	if (instance_inherited(tt))
+		return -ECHILD;
+	if (tt->options.is_default)
+		return -EPERM;
+	/* A thread that is cancelled here would leave a join half done. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pthread_mutex_lock(&tt->mutex);
+	r = stop(tt);
+	instance_leave(tt);
+	pthread_setcancelstate(cancel_state, NULL);
+	return r;
+}
+
+TT_EXPORT void timerthread_destroy(struct timerthread *tt)
+{
+	int cancel_state;
+
+	if (!tt || tt->options.is_default)
+		return;
+	if (instance_inherited(tt)) {
+		instance_free_inherited(tt);
+		return;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pthread_mutex_lock(&tt->mutex);
+	if (stop(tt) == 0) {
+		while (tt->joiners > 0)
+			pthread_cond_wait(&tt->changed, &tt->mutex);
+	} else if (tt->driver == DRIVER_THREAD && !tt->turning && !tt->reaped &&
+		   tt->joiners == 0) {
+		/* A callback that has outlived the timer thread. */
+		tt->reaped = true;
+		pthread_detach(tt->thread);
+	}
+	tt->orphaned = true;
+	instance_leave(tt);
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
+TT_EXPORT int timerthread_get_pthread(struct timerthread *tt,
+				      pthread_t *ret_thread)
+{
+	int r = instance_check(tt, ret_thread != NULL);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&tt->mutex);
+	if (tt->life != LIFE_RUNNING)
+		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
+	else if (tt->driver == DRIVER_THREAD)
+		*ret_thread = tt->thread;
+	else
+		r = -EINVAL;
+	pthread_mutex_unlock(&tt->mutex);
+	return r;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "api/executor.h"
+#include "api/start.h"
+
+#include <errno.h>
+
+static bool is_virtual(const struct start *how)
+{
+	return how->driver == DRIVER_MANUAL;
+}
+
+/*
+ * Where the clock is virtual, the same calls should give the same each time:
+ * which bucket one gets depends on the CPU that it runs on, and the order of
+ * equal deadlines on the bucket.
+ */
+static uint32_t buckets_of(const struct timerthread *tt,
+			   const struct start *how)
+{
+	return is_virtual(how) ? 1 : tt->options.buckets;
+}
+
+/* What the engine takes from the options.  False: no memory. */
+static bool set_options(struct timerthread *tt, const struct start *how)
+{
+	const struct options *o = &tt->options;
+	struct engine *e = &tt->engine;
+
+	e->clock = is_virtual(how) ? CLOCK_MONOTONIC : o->clock;
+	e->batch = how->driver == DRIVER_POLLED;
+	e->hand_over = o->submit ? executor_hand_over : NULL;
+	e->cap.max = o->max_timers;
+	e->wakeup.slack = o->slack;
+	if (!is_virtual(how))
+		return true;
+	e->virtual = virtual_create(how->now);
+	return e->virtual != NULL;
+}
+
+/* With the engine open. */
+static int begin(struct timerthread *tt, const struct start *how)
+{
+	struct intake *in = tt->engine.intake;
+	int r = how->begin ? how->begin(tt, how->arg) : 0;
+
+	if (r != 0)
+		return -r;
+	/* A loop would wait while they are sorted. */
+	if (how->driver != DRIVER_POLLED)
+		intake_hold_far(in);
+	intake_open(in);
+	return 0;
+}
+
+static int start_engine(struct timerthread *tt, const struct start *how)
+{
+	struct engine *e = &tt->engine;
+	int r;
+
+	if (!set_options(tt, how))
+		return -ENOMEM;
+	r = engine_open(e, buckets_of(tt, how), e->batch);
+	if (r == 0)
+		r = begin(tt, how);
+	if (r < 0)
+		engine_close(e);
+	return r;
+}
+
+static int start_new(struct timerthread *tt, const struct start *how)
+{
+	int r = start_engine(tt, how);
+
+	if (r < 0)
+		return r;
+	tt->driver = how->driver;
+	tt->life = LIFE_RUNNING;
+	/* Release: pairs with the load in instance_lives. */
+	atom32_store_release(&tt->engine.born, fork_generation());
+	return 0;
+}
+
+int start_instance(struct timerthread *tt, const struct start *how)
+{
+	int saved_errno = errno;
+	int r;
+
+	pthread_mutex_lock(&tt->mutex);
+	if (tt->life == LIFE_NEW)
+		r = start_new(tt, how);
+	else
+		r = tt->life == LIFE_RUNNING ? -EBUSY : -ESHUTDOWN;
+	pthread_mutex_unlock(&tt->mutex);
+	errno = saved_errno;
+	return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting an instance: what all drivers have in common.
+ *
+ * A start that fails leaves the instance as it was.
+ */
+#ifndef TT_START_H
+#define TT_START_H
+
+#include "api/instance.h"
+
+struct start {
+	enum driver driver;
+	int64_t now; /* what the virtual clock shows, where there is one */
+	/* Begins to take turns: 0 or an errno.  NULL: no need to. */
+	int (*begin)(struct timerthread *tt, void *arg);
+	void *arg;
+};
+
+/* As timerthread_start, with its arguments checked. */
+int start_instance(struct timerthread *tt, const struct start *how);
+
+#endif

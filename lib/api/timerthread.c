@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls on timers: check the arguments, find the part, call it.
+ */
+#include "config.h"
+
+#include "api/instance.h"
+#include "engine/inside.h"
+#include "os/base.h"
+#include "os/clock.h"
+
+#include <errno.h>
+
+/* After stop there are no places for another reason. */
+static TT_NOINLINE int why_full(struct timerthread *tt)
+{
+	int r;
+
+	pthread_mutex_lock(&tt->mutex);
+	r = tt->life == LIFE_RUNNING ? -EAGAIN : -ESHUTDOWN;
+	pthread_mutex_unlock(&tt->mutex);
+	return r;
+}
+
+static inline int schedule(struct timerthread *tt, const struct timer *t,
+			   timerthread_id *ret_id)
+{
+	int r;
+
+	r = instance_started(tt);
+	if (unlikely(r < 0))
+		return r;
+	if (unlikely(!cap_take(&tt->engine.cap)))
+		return why_full(tt);
+	r = bucket_schedule(intake_pick(tt->engine.intake), &tt->engine.wakeup,
+			    t, ret_id);
+	if (unlikely(r < 0))
+		cap_give(&tt->engine.cap);
+	return r;
+}
+
+TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
+				   timerthread_fn *fn, void *arg,
+				   timerthread_id *ret_id)
+{
+	const struct timer t = {deadline, 0, fn, arg};
+
+	if (unlikely(!tt || !fn))
+		return instance_check(tt, false);
+	return schedule(tt, &t, ret_id);
+}
+
+TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
+					 timerthread_fn *fn, void *arg,
+					 timerthread_id *ret_id)
+{
+	struct timer t = {0, 0, fn, arg};
+
+	if (unlikely(!tt || !fn))
+		return instance_check(tt, false);
+	t.deadline = clock_add(instance_now(tt), delay);
+	return schedule(tt, &t, ret_id);
+}
+
+TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
+					 int64_t period, timerthread_fn *fn,
+					 void *arg, timerthread_id *ret_id)
+{
+	const struct timer t = {first, period, fn, arg};
+
+	if (unlikely(!tt || !fn || period <= 0))
+		return instance_check(tt, false);
+	return schedule(tt, &t, ret_id);
+}
+
+/*
+ * What all calls on a timer that exists begin with: 0 and its slot, or why
+ * there is none.  An instance that has none has no timers.
+ */
+static inline int find(struct timerthread *tt, timerthread_id id,
+		       struct slot **ret_slot)
+{
+	if (unlikely(!tt))
+		return -EINVAL;
+	if (unlikely(!instance_lives(tt)))
+		return instance_inherited(tt) ? -ECHILD : -ENOENT;
+	*ret_slot = intake_slot(tt->engine.intake, id);
+	return likely(*ret_slot != NULL) ? 0 : -ENOENT;
+}
+
+TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
+{
+	struct slot *s;
+	int r = find(tt, id, &s);
+
+	if (unlikely(r < 0))
+		return r;
+	r = slot_cancel(s, id);
+	if (likely(r == 0))
+		cap_give(&tt->engine.cap);
+	return r;
+}
+
+TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
+{
+	struct slot *s;
+	int r = find(tt, id, &s);
+
+	if (r < 0)
+		return r;
+	if (inside_timer(tt, id))
+		return -EDEADLK;
+	r = slot_cancel_pending(s, id);
+	if (likely(r == 0))
+		cap_give(&tt->engine.cap);
+	else if (r == 1)
+		r = await_cancel(&tt->engine.await, &tt->engine.cap, s, id);
+	return r;
+}
+
+TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
+				     int64_t deadline)
+{
+	struct slot *s;
+	int r;
+
+	if (unlikely(!tt))
+		return -EINVAL;
+	r = instance_started(tt);
+	if (unlikely(r < 0))
+		return r;
+	s = intake_slot(tt->engine.intake, id);
+	if (unlikely(!s))
+		return -ENOENT;
+	return bucket_reschedule(
+		intake_bucket(tt->engine.intake, slot_index(id)),
+		&tt->engine.wakeup, s, id, deadline, inside_timer(tt, id));
+}
+
+TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
+				       timerthread_id id, int64_t *ret_deadline)
+{
+	struct slot *s;
+	int r;
+
+	if (!tt || !ret_deadline)
+		return instance_check(tt, false);
+	r = find(tt, id, &s);
+	if (r < 0)
+		return r;
+	return bucket_get_deadline(
+		intake_bucket(tt->engine.intake, slot_index(id)), s, id,
+		ret_deadline);
+}
+
+TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
+{
+	if (!tt)
+		return -EINVAL;
+	return instance_inherited(tt) ? -ECHILD : instance_now(tt);
+}
+
+TT_EXPORT const char *timerthread_version(void)
+{
+	return PACKAGE_VERSION;
+}

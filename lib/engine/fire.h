@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Firing: what is done with the first entry when it has come up.  Its timer
+ * is run, handed over to an executor, or put back; or it is over.
+ *
+ * The driver; conclude: whoever has run the timer.
+ */
+#ifndef TT_FIRE_H
+#define TT_FIRE_H
+
+#include "engine/engine.h"
+
+/* What has become of a step of the engine. */
+enum step {
+	STEP_MORE,   /* there is another one to take */
+	STEP_DONE,   /* there is none */
+	STEP_FORKED, /* this is a child of fork(2); e may be gone */
+};
+
+/* The entry is the one that pending_next found.  MORE or FORKED. */
+enum step fire(struct engine *e);
+
+/* The callback has returned, and the timer does not run again. */
+void fire_conclude(struct engine *e, struct slot *s);
+
+#endif

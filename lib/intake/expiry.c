@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/expiry.h"
+#include "os/clock.h"
+
+int64_t expiry_next(int64_t deadline, int64_t period, int64_t now)
+{
+	uint64_t late = (uint64_t)now - (uint64_t)deadline;
+	uint64_t skipped = late - late % (uint64_t)period;
+
+	return clock_add((int64_t)((uint64_t)deadline + skipped), period);
+}
+
+/* The queue's entry becomes that of the deadline.  Under the lock. */
+static enum expiry put_back(struct slot *s, uint32_t word, struct entry *e)
+{
+	s->queued = s->deadline;
+	*e = slot_entry(s);
+	/* It can only have been cancelled. */
+	return slot_change(s, &word, SLOT_ARMED) ? EXPIRY_LATER : EXPIRY_OVER;
+}
+
+enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	if (!slot_owns(s, e))
+		return EXPIRY_STALE;
+	if (slot_is_dead(s))
+		return EXPIRY_OVER;
+	/*
+	 * Also when it is due: others may be due before it.  And one that was
+	 * rescheduled twice may have its first deadline again, and not be due.
+	 */
+	if (s->deadline > e->deadline || s->deadline > now)
+		return put_back(s, word, e);
+	return EXPIRY_RUN;
+}
+
+enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now)
+{
+	enum expiry x = expiry_judge(s, e, now);
+	uint32_t word = atom32_load(&s->state);
+
+	if (x != EXPIRY_RUN)
+		return x;
+	/* It can only have been cancelled. */
+	if (slot_is_dead(s) ||
+	    !slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
+		return EXPIRY_OVER;
+	if (s->period)
+		s->deadline = expiry_next(s->deadline, s->period, now);
+	return EXPIRY_RUN;
+}
+
+enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
+			 int64_t now)
+{
+	enum expiry x;
+
+	if (!slot_owns(s, e))
+		return EXPIRY_STALE;
+	if (slot_begin(s, e))
+		return EXPIRY_RUN;
+	lock_acquire(&b->lock);
+	x = expiry_run(s, e, now);
+	lock_release(&b->lock);
+	return x;
+}
+
+bool expiry_rearm(struct slot *s, struct entry *e)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	return likely(slot_state(word) == SLOT_REPEATING) &&
+	       put_back(s, word, e) == EXPIRY_LATER;
+}
+
+bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e)
+{
+	bool repeats;
+
+	if (likely(slot_state(atom32_load(&s->state)) != SLOT_REPEATING))
+		return false;
+	lock_acquire(&b->lock);
+	repeats = expiry_rearm(s, e);
+	lock_release(&b->lock);
+	return repeats;
+}
+
+bool expiry_end(struct slot *s)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	return slot_state(word) == SLOT_RUNNING &&
+	       slot_change(s, &word, SLOT_DEAD);
+}
+
+enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
+{
+	/* Acquire: as in slot_begin, the ticket is not older than the state. */
+	enum slot_state state = slot_state(atom32_load_acquire(&s->state));
+	enum expiry x = EXPIRY_OVER;
+
+	if (!slot_owns(s, e))
+		return EXPIRY_STALE;
+	if (state == SLOT_DEAD)
+		return EXPIRY_OVER;
+	if (likely(state != SLOT_DEAD_MOVED))
+		return EXPIRY_PENDING;
+	lock_acquire(&b->lock);
+	if (!slot_owns(s, e))
+		x = EXPIRY_STALE;
+	lock_release(&b->lock);
+	return x;
+}
+
+enum expiry expiry_refresh(struct bucket *b, struct slot *s, struct entry *e)
+{
+	enum expiry x = expiry_look(b, s, e);
+
+	if (likely(slot_state(atom32_load(&s->state)) != SLOT_MOVED) ||
+	    x != EXPIRY_PENDING)
+		return x;
+	lock_acquire(&b->lock);
+	/* No time is so early that it might run. */
+	x = expiry_judge(s, e, INT64_MIN);
+	lock_release(&b->lock);
+	return x == EXPIRY_LATER || x == EXPIRY_RUN ? EXPIRY_PENDING : x;
+}

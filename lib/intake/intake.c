@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/intake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* About half a million timers. */
+#define FAR_BLOCKS 2048
+
+/* With so many recycled slots a bucket is flushed at once. */
+#define RECYCLED_MAX 256
+
+/* So many others are looked at. */
+#define OTHERS 8
+
+TT_NOINLINE struct bucket *intake_pick_other(struct intake *in,
+					     struct bucket *b)
+{
+	uint32_t i = b->slots.bucket;
+
+	for (uint32_t k = 0; k < OTHERS && k + 1 < in->n; k++) {
+		i = i + 1 < in->n ? i + 1 : 0;
+		if (!lock_is_held(&in->bucket[i].lock))
+			return &in->bucket[i];
+	}
+	return b;
+}
+
+uint32_t intake_default_buckets(void)
+{
+	long n = cpu_count();
+
+	return n < INTAKE_MAX_BUCKETS ? (uint32_t)n : INTAKE_MAX_BUCKETS;
+}
+
+struct intake *intake_create(uint32_t n)
+{
+	size_t size = sizeof(struct intake) + n * sizeof(struct bucket);
+	void *memory = calloc(1, size + TT_FAR_APART);
+	uintptr_t p = (uintptr_t)memory;
+	struct intake *in;
+
+	if (!memory)
+		return NULL;
+	p = (p + TT_FAR_APART - 1) & ~(uintptr_t)(TT_FAR_APART - 1);
+	in = (struct intake *)p;
+	in->memory = memory;
+	in->n = n;
+	in->cpu_known = cpu_is_known();
+	while (UINT32_C(1) << in->shift < n)
+		in->shift++;
+	for (uint32_t i = 0; i < n; i++)
+		bucket_init(&in->bucket[i], i, in->shift);
+	return in;
+}
+
+void intake_destroy(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_destroy(&in->bucket[i]);
+	free(in->memory);
+}
+
+void intake_destroy_inherited(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_destroy_inherited(&in->bucket[i]);
+	free(in->memory);
+}
+
+void intake_hold_far(struct intake *in)
+{
+	size_t full = FAR_BLOCKS / in->n;
+
+	for (uint32_t i = 0; i < in->n; i++)
+		in->bucket[i].full = full > BUCKET_BURST ? full : BUCKET_BURST;
+}
+
+void intake_open(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_open(&in->bucket[i]);
+}
+
+void intake_shut(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_shut(&in->bucket[i]);
+}
+
+void intake_recycle(struct intake *in, struct slot *s)
+{
+	struct bucket *b = intake_bucket(in, s->index);
+
+	slot_list_add(&b->recycled, s);
+	bucket_set_add(&in->recycled, b->slots.bucket);
+	if (b->recycled.n >= RECYCLED_MAX)
+		bucket_flush(b);
+}
+
+void intake_flush(struct intake *in)
+{
+	uint32_t i;
+
+	while (bucket_set_take(&in->recycled, &i))
+		bucket_flush(&in->bucket[i]);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rescheduling.
+ *
+ * To a later time: the timer's entry stays where it is.  The state "moved"
+ * tells who comes upon the entry that there is another deadline, and then the
+ * entry is put back.  So a deadline that changes all the time, at each packet
+ * of a connection, costs a lock and a store.  (The Go runtime and libev do
+ * likewise.)
+ *
+ * To an earlier time: the timer gets a new entry, in the same bucket, with a
+ * ticket of its own, and the old entry counts no more.  A timer that is handed
+ * over (see handover.h) has no entry: the new deadline is for the one that it
+ * will get.
+ */
+#include "config.h"
+
+#include "intake/arrival.h"
+#include "intake/bucket.h"
+
+/*
+ * Marks a pending timer as moved: from then on the driver, coming upon its
+ * entry, takes the lock.  False: the timer was cancelled, or has begun, neither
+ * of which needs the lock.
+ */
+static bool mark_moved(struct slot *s, uint32_t word)
+{
+	return slot_state(word) == SLOT_MOVED ||
+	       slot_change(s, &word, SLOT_MOVED);
+}
+
+/* A pending timer.  1: it needs a new entry. */
+static int move_pending(struct slot *s, uint32_t word, int64_t deadline)
+{
+	if (deadline < s->queued)
+		return 1;
+	if (deadline == s->deadline)
+		return 0;
+	if (!mark_moved(s, word))
+		return -ENOENT;
+	s->deadline = deadline;
+	return 0;
+}
+
+/* A running timer: its next run, if there is one or it may get one. */
+static int move_running(struct slot *s, uint32_t word, int64_t deadline,
+			bool inside)
+{
+	if (slot_state(word) == SLOT_RUNNING &&
+	    (!inside || !slot_change(s, &word, SLOT_REPEATING)))
+		return -ENOENT;
+	s->deadline = deadline;
+	return 0;
+}
+
+/* As bucket_reschedule, under the lock.  1: it needs a new entry. */
+static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
+{
+	uint32_t word = atom32_load_acquire(&s->state);
+
+	if (slot_in(word, SLOT_ARMED) != slot_word(id))
+		return -ENOENT;
+	switch (slot_state(word)) {
+	case SLOT_ARMED:
+	case SLOT_MOVED:
+		return move_pending(s, word, deadline);
+	case SLOT_RUNNING:
+	case SLOT_REPEATING:
+		return move_running(s, word, deadline, inside);
+	default:
+		return -ENOENT;
+	}
+}
+
+/* A pending timer.  "Moved" comes first, then the ticket. */
+static int get_new_entry(struct slot *s, int64_t deadline)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	if ((slot_state(word) != SLOT_ARMED &&
+	     slot_state(word) != SLOT_MOVED) ||
+	    !mark_moved(s, word))
+		return -ENOENT;
+	atom32_store(&s->ticket, atom32_load(&s->ticket) + TICKET_STEP);
+	s->queued = deadline;
+	s->deadline = deadline;
+	return 0;
+}
+
+/*
+ * A pending timer that is handed over.  If it is rearmed the driver must know
+ * of the earlier time; else it is about to begin.  Releases the lock.
+ */
+static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
+			    int64_t deadline)
+{
+	bool kick = false;
+
+	s->queued = deadline;
+	s->deadline = deadline;
+	if (s->rearmed)
+		kick = arrival_announce(b, w, deadline);
+	lock_release(&b->lock);
+	if (kick)
+		wakeup_kick(w);
+	return 0;
+}
+
+static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
+			uint64_t id, int64_t deadline, bool inside)
+{
+	int r = arrival_begin(b, false);
+
+	if (r < 0)
+		return r;
+	r = move(s, id, deadline, inside);
+	if (r == 1 && s->handed_over)
+		return move_handed_over(b, w, s, deadline);
+	if (r == 1) {
+		r = get_new_entry(s, deadline);
+		if (r == 0) {
+			arrival_add(b, w, slot_entry(s));
+			return 0;
+		}
+	}
+	lock_release(&b->lock);
+	return r;
+}
+
+int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
+		      uint64_t id, int64_t deadline, bool inside)
+{
+	int r;
+
+	lock_acquire(&b->lock);
+	r = likely(b->open) ? move(s, id, deadline, inside) : -ESHUTDOWN;
+	if (unlikely(r == 1 && s->handed_over))
+		return move_handed_over(b, w, s, deadline);
+	lock_release(&b->lock);
+	if (unlikely(r == 1))
+		r = move_earlier(b, w, s, id, deadline, inside);
+	return r;
+}
+
+int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
+			int64_t *ret_deadline)
+{
+	uint32_t word;
+	int r = -ENOENT;
+
+	lock_acquire(&b->lock);
+	word = atom32_load_acquire(&s->state);
+	if (slot_in(word, SLOT_ARMED) == slot_word(id) &&
+	    (slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED ||
+	     slot_state(word) == SLOT_REPEATING)) {
+		*ret_deadline = s->deadline;
+		r = 0;
+	}
+	lock_release(&b->lock);
+	return r;
+}

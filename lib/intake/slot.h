@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots: a slot holds one timer; an id names it.
+ *
+ * Guarantees:
+ *  1. A slot never moves and is never unmapped before slots_destroy, so any
+ *     id, however old or made up, can be looked up.
+ *  2. An id names one timer for ever: a slot's generation changes each time
+ *     it is freed, and a slot that has used up its generations is retired (64
+ *     bytes lost after half a billion timers in one slot).
+ *  3. Of all who try to cancel, reschedule or begin a timer, exactly one
+ *     succeeds at a time: the state word changes by compare-and-swap on
+ *     generation and state at once.
+ *  4. Cancelling is that compare-and-swap and nothing else.
+ *
+ * The life of a slot, and who moves it on:
+ *
+ *	free -> armed           slot_arm, by who schedules, bucket's lock
+ *	armed -> moved          who reschedules, bucket's lock
+ *	moved -> armed          the driver, bucket's lock: put back
+ *	armed -> dead           slot_cancel, any thread
+ *	moved -> dead, moved    slot_cancel, any thread
+ *	armed, moved -> running, repeating
+ *	                        the driver; but for armed -> running with the
+ *	                        bucket's lock
+ *	running -> repeating    the driver, in the callback: armed again
+ *	running, repeating -> ending
+ *	                        slot_cancel, any thread
+ *	repeating -> armed      the driver, bucket's lock
+ *	running, ending -> dead the driver
+ *	dead -> free            the owner of the entry with the slot's ticket
+ *
+ * "Moved" says that the timer was rescheduled and its deadline may not be that
+ * of the entry: whoever comes upon the entry must look under the lock.  A slot
+ * that died in that state may just be getting a new entry from a thread that
+ * found it alive, so the driver looks under the lock again before it frees it.
+ * test/model/slot.pml is a model of this for Spin, without timers that repeat.
+ *
+ * "The driver" is the thread in the engine's turn.  Where there is an executor,
+ * it is also the executor's thread, for the timer whose callback it runs, until
+ * that timer is rearmed or over (see handover.h).
+ *
+ * An id is the state word of the armed timer (high half) and the slot's index
+ * (low half).  The index is the slot's number in its bucket and, in its low
+ * bits, the bucket.  A bucket's slots lie in chunks, each twice as large as
+ * the one before: to grow moves nothing, a lookup is a count of leading zeros
+ * and two loads, and a bucket that is never used has none.
+ */
+#ifndef TT_SLOT_H
+#define TT_SLOT_H
+
+#include "intake/entry.h"
+#include "os/atomic.h"
+#include "os/base.h"
+#include "timerthread.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum slot_state {
+	SLOT_FREE = 0,  /* on a free list, retired, or never used */
+	SLOT_ARMED = 1, /* pending, its entry has its deadline */
+	SLOT_MOVED = 2, /* pending, its entry has an earlier deadline */
+	SLOT_RUNNING = 3,
+	SLOT_REPEATING = 4, /* running, and armed again when that is over */
+	SLOT_ENDING = 5,    /* running, cancelled meanwhile */
+	SLOT_DEAD = 6,
+	SLOT_DEAD_MOVED = 7, /* dead, was moved before */
+};
+
+#define SLOT_STATE_BITS 3
+#define SLOT_STATE_MASK ((1u << SLOT_STATE_BITS) - 1)
+#define SLOT_GENERATION (1u << SLOT_STATE_BITS)
+
+/* What a timer is made from. */
+struct timer {
+	int64_t deadline;
+	int64_t period; /* 0: it does not repeat */
+	timerthread_fn *fn;
+	void *arg;
+};
+
+struct slot {
+	atom32 state;   /* generation and slot_state */
+	atom32 ticket;  /* its entry's; written under the bucket's lock */
+	uint32_t index; /* set before the first use, constant from then on */
+	/* Protected by the bucket's lock. */
+	bool handed_over; /* no queue has its entry; see handover.h */
+	bool rearmed;     /* and it is on its bucket's list of rearmed timers */
+	int64_t deadline;
+	int64_t queued; /* its entry's deadline */
+	/*
+	 * Written under the bucket's lock while the slot is free, then read
+	 * by the driver alone, while the timer runs or the driver has its
+	 * entry; and by whoever drains, after a cancel that returned 0.
+	 */
+	int64_t period;
+	timerthread_fn *fn;
+	atomword arg; /* a pointer; the driver may read it at any time */
+	union {
+		/* Owned by whoever owns the list that the slot is on. */
+		struct slot *next;
+		/* While an executor has the slot, which is on none then. */
+		struct timerthread *instance;
+	};
+} __attribute__((aligned(TT_CACHE_LINE)));
+
+/*
+ * Slots are numbered from as many as the first chunk holds, so that the
+ * highest bit of a number says the chunk.
+ */
+#define SLOT_FIRST_LOG2   6
+#define SLOT_FIRST_NUMBER (1u << SLOT_FIRST_LOG2)
+#define SLOT_CHUNKS       (32 - SLOT_FIRST_LOG2)
+#define SLOT_TOP_CHUNK    (SLOT_CHUNKS - 1)
+
+/* The slots of one bucket. */
+struct slots {
+	/* Protected by the bucket's lock. */
+	struct slot *free;
+	uint32_t fresh; /* numbers from here to end were never used */
+	uint32_t end;   /* behind the highest number */
+	/* Constant. */
+	uint32_t bucket;
+	uint32_t shift; /* bits of an index that say the bucket */
+	/*
+	 * Written under the bucket's lock, read by any thread.  Far from the
+	 * above: who cancels on another CPU should not touch the lock's line.
+	 */
+	atomword chunk[SLOT_CHUNKS] __attribute__((aligned(TT_FAR_APART)));
+	void *memory[SLOT_CHUNKS]; /* what to free; as chunk, not aligned */
+};
+
+/* A list of slots through next. */
+struct slot_list {
+	struct slot *first;
+	struct slot *last;
+	size_t n;
+};
+
+void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
+void slots_destroy(struct slots *t);
+
+/* The chunks that a table may have: as many as its numbers have bits for. */
+static inline int slots_max_chunks(const struct slots *t)
+{
+	return t->shift ? SLOT_CHUNKS - (int)t->shift : SLOT_CHUNKS - 1;
+}
+
+/*
+ * Growing, in two steps because the lock is not held while memory is
+ * allocated.  slots_next_chunk: the number of the chunk to make, or -1 when
+ * the table may not grow any more; under the lock.  slots_chunk_alloc: its
+ * memory, or NULL; no lock.  slots_add_chunk: puts it in place, if that chunk
+ * is still the next; under the lock.  Returns false if not, and the memory is
+ * the caller's to free.
+ */
+int slots_next_chunk(const struct slots *t);
+void *slots_chunk_alloc(int chunk);
+bool slots_add_chunk(struct slots *t, int chunk, void *memory);
+
+/* Aborts if the table is not sound.  Under the lock; for tests. */
+void slots_check(const struct slots *t);
+
+static inline uint32_t slot_word(uint64_t id)
+{
+	return (uint32_t)(id >> 32);
+}
+
+static inline uint32_t slot_index(uint64_t id)
+{
+	return (uint32_t)id;
+}
+
+/*
+ * Where the slot with this number is, given the word for its chunk: that
+ * holds the address that number 0 would have if the chunk went down to it,
+ * and a bit that tells it from the word of a chunk that is not there.
+ */
+#define SLOT_CHUNK_THERE 1u
+
+static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
+{
+	return (struct slot *)(chunk - SLOT_CHUNK_THERE +
+			       (uintptr_t)number * sizeof(struct slot));
+}
+
+/*
+ * The slot with this number, or NULL where the table has none.  Any thread.
+ * Acquire: pairs with the store in slots_add_chunk.
+ */
+static inline struct slot *slots_at(const struct slots *t, uint32_t number)
+{
+	unsigned i;
+	uintptr_t chunk;
+
+	if (unlikely(number < SLOT_FIRST_NUMBER))
+		return NULL;
+	i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+	chunk = atomword_load_acquire(&t->chunk[i]);
+	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
+}
+
+/* The slot that an entry refers to. */
+static inline struct slot *slots_of(const struct slots *t, uint32_t index)
+{
+	uint32_t number = index >> t->shift;
+	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+
+	return slot_address(atomword_load_acquire(&t->chunk[i]), number);
+}
+
+/* A free slot; there must be one.  Under the lock. */
+static inline struct slot *slots_take(struct slots *t)
+{
+	struct slot *s = t->free;
+
+	if (likely(s != NULL)) {
+		t->free = s->next;
+		return s;
+	}
+	s = slots_of(t, t->fresh << t->shift);
+	s->index = t->fresh++ << t->shift | t->bucket;
+	return s;
+}
+
+/* Is there one to take?  Under the lock. */
+static inline bool slots_any(const struct slots *t)
+{
+	return likely(t->free != NULL) || t->fresh != t->end;
+}
+
+static inline enum slot_state slot_state(uint32_t word)
+{
+	return (enum slot_state)(word & SLOT_STATE_MASK);
+}
+
+/* The word of the same timer in another state. */
+static inline uint32_t slot_in(uint32_t word, enum slot_state state)
+{
+	return (word & ~SLOT_STATE_MASK) | state;
+}
+
+/* The id of the timer that a slot holds while its state is word. */
+static inline uint64_t slot_id(const struct slot *s, uint32_t word)
+{
+	return (uint64_t)slot_in(word, SLOT_ARMED) << 32 | s->index;
+}
+
+/* The entry that counts.  Under the lock. */
+static inline struct entry slot_entry(const struct slot *s)
+{
+	return (struct entry){s->queued, atom32_load(&s->ticket), s->index};
+}
+
+/*
+ * Arms a slot from slots_take and returns its timer's id.  Under the lock.
+ * Release: pairs with the compare-and-swaps in slot_cancel and slot_begin.
+ */
+static inline uint64_t slot_arm(struct slot *s, const struct timer *t)
+{
+	uint32_t word = atom32_load(&s->state) | SLOT_ARMED;
+
+	uint32_t ticket = atom32_load(&s->ticket) | TICKET_REPEATS;
+
+	atom32_store(&s->ticket, ticket + !!t->period + 1);
+	s->deadline = t->deadline;
+	s->queued = t->deadline;
+	s->period = t->period;
+	s->fn = t->fn;
+	atomword_store(&s->arg, (uintptr_t)t->arg);
+	atom32_store_release(&s->state, word);
+	return (uint64_t)word << 32 | s->index;
+}
+
+/*
+ * What the callback is given.  Who does not own the timer may get what another
+ * one in this slot was given, or will be.
+ */
+static inline void *slot_arg(const struct slot *s)
+{
+	return (void *)atomword_load(&s->arg);
+}
+
+/*
+ * Returns as timerthread_cancel.  Acquire: pairs with the store in slot_arm,
+ * and on failure with slot_change at the end of the callback, so that -ENOENT
+ * shows what that wrote.
+ */
+int slot_cancel(struct slot *s, uint64_t id);
+
+/* The same, but a timer that is running (1) is left as it is. */
+int slot_cancel_pending(struct slot *s, uint64_t id);
+
+/*
+ * From one state of a timer to another; false: it is in a third by now, which
+ * is in *word.  Acquires and releases: pairs with itself on other threads,
+ * and with slot_arm and slot_cancel.
+ */
+static inline bool slot_change(struct slot *s, uint32_t *word,
+			       enum slot_state to)
+{
+	uint32_t was = *word;
+
+	*word = atom32_swap(&s->state, was, slot_in(was, to));
+	return *word == was;
+}
+
+/* Does this entry count?  Under the lock it goes on to. */
+static inline bool slot_owns(const struct slot *s, const struct entry *e)
+{
+	return likely(atom32_load(&s->ticket) == e->ticket);
+}
+
+/*
+ * armed -> running, if the entry counts and the timer does not repeat.  By the
+ * driver: but for a timer that is handed over, which has no entry, only the
+ * driver makes armed of moved, and the ticket changes in "moved" only.
+ * Acquire: pairs with the store in slot_arm, so that the ticket is not older
+ * than the state.
+ */
+static inline bool slot_begin(struct slot *s, const struct entry *e)
+{
+	uint32_t word = atom32_load_acquire(&s->state);
+
+	return slot_state(word) == SLOT_ARMED && slot_owns(s, e) &&
+	       !(e->ticket & TICKET_REPEATS) &&
+	       slot_change(s, &word, SLOT_RUNNING);
+}
+
+/* Is the timer over?  Orders nothing: who frees the slot reads none of it. */
+static inline bool slot_is_dead(const struct slot *s)
+{
+	return (atom32_load(&s->state) & SLOT_DEAD) == SLOT_DEAD;
+}
+
+/*
+ * dead -> free.  False when the slot has used up its generations and must not
+ * be used again; its state then matches no id that was ever given.
+ * Release: for a cancel that comes so late that it finds this.
+ */
+static inline bool slot_free(struct slot *s)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	word = slot_in(word, SLOT_FREE) + SLOT_GENERATION;
+	atom32_store_release(&s->state, word);
+	return likely(word != 0);
+}
+
+/* Frees a dead slot.  Under the lock. */
+static inline void slots_recycle(struct slots *t, struct slot *s)
+{
+	if (!slot_free(s))
+		return;
+	s->next = t->free;
+	t->free = s;
+}
+
+/* Frees a dead slot, for slots_add_free.  By the owner of the list. */
+static inline void slot_list_add(struct slot_list *l, struct slot *s)
+{
+	if (!slot_free(s))
+		return;
+	s->next = l->first;
+	l->first = s;
+	if (!l->last)
+		l->last = s;
+	l->n++;
+}
+
+/* Adds all of l to the table's free slots, and empties it.  Under the lock. */
+static inline void slots_add_free(struct slots *t, struct slot_list *l)
+{
+	if (!l->first)
+		return;
+	l->last->next = t->free;
+	t->free = l->first;
+	*l = (struct slot_list){NULL, NULL, 0};
+}
+
+#endif

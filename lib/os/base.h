@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every part needs from the compiler.
+ */
+#ifndef TT_BASE_H
+#define TT_BASE_H
+
+#define TT_EXPORT   __attribute__((visibility("default")))
+#define TT_NOINLINE __attribute__((noinline))
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/*
+ * What threads on different CPUs write lies this far apart: two lines,
+ * because several CPUs fetch them in pairs.
+ */
+#define TT_FAR_APART  128
+#define TT_CACHE_LINE 64
+
+/*
+ * Begins to fetch a line that will be written.  Compilers do that on x86 only
+ * where they may assume prefetchw, which all 64-bit CPUs accept and the older
+ * ones ignore.
+ */
+static inline void prefetch_to_write(const void *p)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/clock.h"
+
+#define NS_PER_S 1000000000
+
+int64_t clock_now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* A time_t of 32 bits ends in 2038. */
+struct timespec clock_timespec(int64_t t)
+{
+	const int64_t latest = sizeof(time_t) < 8 ? INT32_MAX : INT64_MAX;
+	int64_t s = t / NS_PER_S;
+
+	return (struct timespec){
+		.tv_sec = (time_t)(s < latest ? s : latest),
+		.tv_nsec = (long)(t % NS_PER_S),
+	};
+}
+
+int64_t clock_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	return b > 0 ? INT64_MAX : INT64_MIN;
+}

