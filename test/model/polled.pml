@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A model of the descriptor that an event loop polls: wakeup_announce, kick,
- * rise, rest and stop of lib/wakeup.c, where the sleeper is polled.
+ * rise, lie_down and stop of lib/intake/wakeup.c, where the sleeper is polled.
  *
  * PRODUCERS threads schedule TIMERS timers each, with any deadline, and with
  * BURSTS may call for a dispatch after each; the loop dispatches when the

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of one slot: lib/slot.h with the parts of bucket, rent, reschedule
+ * A model of one slot: lib/intake/slot.h with the parts of bucket, rent, reschedule
  * and expiry that move it on.  The steps are those of the code between two
  * looks at what other threads may change.
  *
- * USERS threads do STEPS things each: schedule, cancel, move to any deadline,
- * each with the last id that any of them got; and rent looks at arrivals.  The
- * timer thread fetches, looks for what is dead, and runs what is due; time goes
- * on when it likes.  What must hold:
+ * USERS threads do STEPS things each: schedule, cancel, reschedule to any
+ * deadline, each with the last id that any of them got; and rent looks at
+ * arrivals.  The driver collects, looks for what is dead, and runs what is due;
+ * time goes on when it likes.  What must hold:
  *
  *  - No timer begins before its deadline, or after a cancel of it returned 0.
  *  - A slot is freed once a life, when its timer is over.
  *  - When nothing moves any more, a pending timer has an entry that counts,
  *    not later than its deadline; and no slot is dead for good.
  *
- * With EXECUTOR what is due is not run by the timer thread but sent away (see
- * lib/away.h), to a thread that begins it when it likes, and may find that it
- * was moved: then it comes back to the timer thread.
+ * With EXECUTOR the driver does not run what is due but hands it over (see
+ * lib/intake/handover.h), to a thread that begins it when it likes, and may find
+ * that it was moved: then it is rearmed, and the driver collects it.
  *
  * A switch each breaks one thing that the code does, and must be caught:
  * NO_MOVED (an earlier time leaves the slot armed), NO_CLAIM (it is moved even
@@ -24,8 +24,9 @@
  * is read before the state), NO_RECHECK (what died moved is freed without
  * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
  * NO_PUT_BACK (what was moved to a later time runs when its entry is due); with
- * EXECUTOR: NO_AWAY (what is away gets an entry when it is moved to an earlier
- * time), HOME_EARLY (it is not away any more when it is on its way back).
+ * EXECUTOR: NO_HANDED_OVER (what is handed over gets an entry when it is moved
+ * to an earlier time), COLLECTED_EARLY (it is handed over no more when it is
+ * rearmed).
  */
 #ifndef USERS
 #define USERS 2
@@ -53,9 +54,9 @@
 /* struct slot; the word is generation and state */
 byte word, ticket, deadline, queued;
 bool lock, on_list = true;
-bool away, with_executor, on_back;
+bool handed_over, with_executor, on_rearmed;
 
-/* Entries, in arrivals or with the timer thread. */
+/* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
 #define NOWHERE 0
 #define BUCKET	1
@@ -83,8 +84,8 @@ inline add_entry(i, place)
 inline free_slot()
 {
 	assert(STATE(word) == DEAD || STATE(word) == DEAD_MOVED);
-	assert(!on_list && !with_executor && !on_back);
-	away = false;
+	assert(!on_list && !with_executor && !on_rearmed);
+	handed_over = false;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
@@ -193,11 +194,11 @@ inline reschedule(mine, to, ok, i)
 			};
 #endif
 			if
-#ifndef NO_AWAY
-			:: ok && to < queued && away ->
+#ifndef NO_HANDED_OVER
+			:: ok && to < queued && handed_over ->
 				queued = to;
 				deadline = to
-			:: ok && to < queued && !away ->
+			:: ok && to < queued && !handed_over ->
 #else
 			:: ok && to < queued ->
 #endif
@@ -236,7 +237,7 @@ proctype user()
 	users--
 }
 
-/* The timer thread. */
+/* The driver. */
 
 inline collect(i)
 {
@@ -253,8 +254,8 @@ inline collect(i)
 	UNLOCK
 }
 
-/* intake_return and bucket_give_back */
-inline give_back()
+/* intake_recycle and bucket_flush */
+inline recycle()
 {
 	atomic { free_slot() };
 	LOCK;
@@ -276,7 +277,7 @@ inline look(i, seen, owns)
 	:: !owns -> where[i] = NOWHERE
 	:: owns && STATE(seen) == DEAD ->
 		where[i] = NOWHERE;
-		give_back()
+		recycle()
 	:: owns && STATE(seen) == DEAD_MOVED ->
 #ifndef NO_RECHECK
 		LOCK;
@@ -285,7 +286,7 @@ inline look(i, seen, owns)
 #endif
 		where[i] = NOWHERE;
 		if
-		:: owns -> give_back()
+		:: owns -> recycle()
 		:: else
 		fi
 	:: else
@@ -342,7 +343,7 @@ inline begin(i, seen, owns)
 	:: owns ->
 		where[i] = NOWHERE;
 		execute();
-		give_back()
+		recycle()
 	:: else ->
 		LOCK;
 		seen = word;
@@ -353,7 +354,7 @@ inline begin(i, seen, owns)
 		:: ticket == e_ticket[i] && STATE(seen) >= DEAD ->
 			where[i] = NOWHERE;
 			UNLOCK;
-			give_back()
+			recycle()
 #ifndef NO_PUT_BACK
 		:: ticket == e_ticket[i] && STATE(seen) < DEAD &&
 		   (deadline > e_deadline[i] || deadline > now) ->
@@ -367,13 +368,13 @@ inline begin(i, seen, owns)
 			:: owns
 			:: else ->
 				where[i] = NOWHERE;
-				give_back()
+				recycle()
 			fi
 #endif
 		:: else ->
 #ifdef EXECUTOR
 			atomic {
-				away = true;
+				handed_over = true;
 				where[i] = NOWHERE;
 				with_executor = true
 			};
@@ -386,26 +387,26 @@ inline begin(i, seen, owns)
 			:: owns -> execute()
 			:: else
 			fi;
-			give_back()
+			recycle()
 #endif
 		fi
 	fi
 }
 
-/* away_take */
-inline take_back(i)
+/* handover_collect */
+inline handover_collect(i)
 {
-	on_back = false;
+	on_rearmed = false;
 	LOCK;
 	atomic {
-		away = false;
+		handed_over = false;
 		add_entry(i, HEAP)
 	}
 	UNLOCK
 }
 
-/* away_free, under the lock */
-inline free_away()
+/* handover_free, under the lock */
+inline free_handed_over()
 {
 	atomic {
 		free_slot();
@@ -428,16 +429,16 @@ end:	   with_executor;
 		seen = word
 	   };
 	   if
-	   :: STATE(seen) >= DEAD -> free_away()
+	   :: STATE(seen) >= DEAD -> free_handed_over()
 	   :: STATE(seen) < DEAD && deadline > now ->
 		change_state(seen, ARMED, done);
 		if
 		:: done ->
-#ifdef HOME_EARLY
-			away = false;
+#ifdef COLLECTED_EARLY
+			handed_over = false;
 #endif
-			on_back = true
-		:: else -> free_away()
+			on_rearmed = true
+		:: else -> free_handed_over()
 		fi
 	   :: else ->
 		change_state(seen, RUNNING, done);
@@ -448,7 +449,7 @@ end:	   with_executor;
 			LOCK
 		:: else
 		fi;
-		free_away()
+		free_handed_over()
 	   fi;
 	   UNLOCK;
 	   seen = 0;
@@ -471,7 +472,7 @@ end:	   if
 	   :: where[4] != NOWHERE -> i = 4
 	   :: now < LATEST -> now++; i = ENTRIES
 #ifdef EXECUTOR
-	   :: on_back -> take_back(i); i = ENTRIES
+	   :: on_rearmed -> handover_collect(i); i = ENTRIES
 #endif
 	   fi;
 	   if
@@ -504,7 +505,7 @@ init
 #endif
 	};
 	timeout;
-	assert(users == 0 && !with_executor && !on_back);
+	assert(users == 0 && !with_executor && !on_rearmed);
 	assert(STATE(word) == FREE && on_list);
 	assert(now == LATEST)
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of the way to sleep and of the wake-up: lib/wakeup.c with the parts
- * of bucket.c and crank.c that call it.
+ * A model of the way to sleep and of the wake-up: lib/intake/wakeup.c with
+ * the parts of intake/bucket.c and engine/turn.c that call it.
  *
  * PRODUCERS threads, each with a bucket of its own, schedule TIMERS timers
  * with any deadline, and may ask for a collection after each, at once or, with
- * LEAD, before it is due; the timer thread fetches them, runs what its sleep
+ * LEAD, before it is due; the driver collects them, runs what its sleep
  * lasted until, and sleeps until the earliest deadline that it knows.  Of its
  * sleeps EARLY may end at any moment, because the time has come or for no
  * reason.  What must hold:
  *
- *  - When nothing moves any more, the timer thread sleeps for the earliest of
+ *  - When nothing moves any more, the driver sleeps for the earliest of
  *    all deadlines that are left, or a time before it that was asked for.
  *  - A stop at any moment ends it.
  *  - There is no cycle: it never goes round without sleeping.
@@ -57,7 +57,7 @@ bucket_t bucket[PRODUCERS];
 byte seq;
 byte arrivals = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
-bool called;
+bool kicked;
 byte asked = NEVER;
 byte in_set;		   /* `listed` */
 bool stopping;
@@ -68,7 +68,7 @@ byte seen_arrivals = NEVER;
 bool blocked;
 byte early = EARLY;
 
-/* what the timer thread holds */
+/* what the driver holds */
 byte pending;
 byte producers = PRODUCERS;
 bool ended;
@@ -110,7 +110,7 @@ inline announce(b, deadline, kick)
 		if
 		:: deadline < asleep_until ->
 			kick = true;
-			called = true;
+			kicked = true;
 			asleep_until = deadline;
 			change()
 		:: else ->
@@ -256,7 +256,7 @@ inline sleep_until_next(expected, sleeps, due, again)
 		if
 		:: sleeps ->
 			asleep_until = EARLIEST(pending);
-			called = false
+			kicked = false
 		:: else
 		fi
 	}
@@ -270,7 +270,7 @@ inline sleep_until_next(expected, sleeps, due, again)
 		:: again ->
 			futex_wait(expected, due);
 			atomic {
-				again = seq != expected && !called &&
+				again = seq != expected && !kicked &&
 					!stopping && asked != AWAKE;
 				expected = seq
 			}
@@ -284,7 +284,7 @@ inline sleep_until_next(expected, sleeps, due, again)
 			see();
 #endif
 			/* Fewer states to tell apart. */
-			called = false;
+			kicked = false;
 			sleeps = false;
 			expected = 0
 		}
