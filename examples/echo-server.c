@@ -2,19 +2,20 @@
 /*
  * The server: the part to copy.
  *
- * The timers are driven by the event loop: their file descriptor is one more
+ * The driver of the timers is the event loop: their file descriptor is one more
  * in the epoll set, and when it is readable the loop calls
  * timerthread_dispatch.  So callbacks run on the loop's own thread, between
  * its other work.  Nothing is locked, a callback may free a connection right
- * away, and a cancel can never meet a callback halfway.
+ * away, and a cancel never meets a callback that is running.
  *
  * One thing needs care.  epoll_wait returns a batch of events, and a callback
  * might free a connection that a later event of the batch refers to.  So the
- * loop dispatches when it is through with the batch: then no event is left that
- * refers to anything, and the next batch can hold none of a socket that is
- * closed.  (The handlers of events free only their own connection, and a batch
- * has one event for each.)  It is also the better order: a connection whose
- * packet is in the same batch as its timeout has been moved by then.
+ * loop calls timerthread_dispatch after it has handled the whole batch: then no
+ * event is left that refers to anything, and the next batch can hold none of a
+ * socket that is closed.  (The handlers of events free only their own
+ * connection, and a batch has one event for each.)  It is also the better
+ * order: if a packet is in the same batch as the timeout of its connection, the
+ * timer has been rescheduled by then.
  */
 #define _GNU_SOURCE 1 /* accept4 */
 #include "echo-server.h"
@@ -76,7 +77,7 @@ static void connection_free(struct connection *c)
 	free(c);
 }
 
-/* To a later time, which costs a few nanoseconds and no system call. */
+/* Reschedules its timer to a later time: a few nanoseconds, no system call. */
 static void connection_move(struct connection *c)
 {
 	struct timerthread *tt = c->server->tt;
@@ -104,7 +105,7 @@ static void connection_expired(void *arg)
 	connection_free(c);
 }
 
-/* Its timer is pending: there is no connection without. */
+/* Its timer is pending: there is no connection without a timer. */
 static void connection_close(struct connection *c)
 {
 	check("timerthread_cancel",
@@ -317,7 +318,7 @@ void server_start(struct server *s, const sigset_t *signals, int64_t duration)
 						 NULL));
 }
 
-/* Every connection has its timer, so what is left of timers lists them all. */
+/* Every connection has a timer, so the timers that are left list them all. */
 static void close_one(timerthread_id id, timerthread_fn *fn, void *arg,
 		      void *ctx)
 {

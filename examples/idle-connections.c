@@ -3,11 +3,12 @@
  * idle-connections: close connections on which nothing comes in for a while.
  *
  * Each connection has one timer, from its beginning to its end.  A packet
- * moves it to a later time, which costs a few nanoseconds and makes no second
- * timer.  When it expires the callback only shuts the socket down, so that the
- * connection's own thread sees the end of it, in the place where it sees all
- * others; and it says so, for the report.  That thread frees the connection,
- * after a cancel that waits: a callback that has just begun is over by then.
+ * reschedules it to a later time, which costs a few nanoseconds and makes no
+ * second timer.  When the timer expires, the callback only shuts the socket
+ * down, and notes that, for the report.  The connection's own thread then sees
+ * the end of the stream, in the place where it sees all others.  That thread
+ * frees the connection, after a cancel that waits: a callback that has just
+ * begun has returned by then.
  *
  * Here the peers are threads on socket pairs, each of which sends some packets
  * and then falls silent.
@@ -63,7 +64,7 @@ static void serve(struct connection *c)
 
 	while (read(c->fd, &byte, 1) == 1) {
 		packets++;
-		/* -ENOENT: it has just expired, and read will see the end. */
+		/* -ENOENT: the callback has begun; read will see the end. */
 		timerthread_reschedule(c->tt, c->idle_timer,
 				       timerthread_now(c->tt) + IDLE);
 	}

@@ -41,7 +41,10 @@ static void *pool_main(void *arg)
 	return NULL;
 }
 
-/* Never waits for room: it is called on the thread that all timers need. */
+/*
+ * Never waits for room: it is called on the driver's thread, which all timers
+ * need.
+ */
 int pool_submit(void *pool, void (*run)(void *arg), void *arg)
 {
 	struct pool *p = pool;

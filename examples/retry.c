@@ -41,7 +41,7 @@ static void put_unlock(struct retry *r)
 
 static void cancel(struct retry *r, timerthread_id id)
 {
-	/* Else there is no such timer any more, or the callback drops it. */
+	/* Else there is no such timer, or its callback drops the reference. */
 	if (timerthread_cancel(r->tt, id) == 0)
 		r->refs--;
 }
@@ -87,7 +87,7 @@ static void pause_over(void *arg)
 	r->ops.attempt(r, r->ctx);
 }
 
-/* The timer's callback waits for the lock, should it be as quick as that. */
+/* If the callback begins before this returns, it waits for the lock. */
 static int schedule(struct retry *r, int64_t deadline, timerthread_fn *fn,
 		    timerthread_id *id)
 {
@@ -98,7 +98,7 @@ static int schedule(struct retry *r, int64_t deadline, timerthread_fn *fn,
 	return ret;
 }
 
-/* Where no attempt can come before the deadline, that is all there is left. */
+/* If no attempt can come before the deadline, only the deadline is left. */
 static int wait_for_next(struct retry *r)
 {
 	int64_t now = timerthread_now(r->tt);

@@ -53,7 +53,7 @@ static _Noreturn void usage(void)
 	      " server.\n\n"
 	      "  --threads N   connections, of three threads each (4)\n"
 	      "  --seconds S   how long to run (5)\n"
-	      "  --timeout MS  deadline of a request (100)\n"
+	      "  --timeout MS  timeout of a request (100)\n"
 	      "  --slow PCT    share of the replies that are slow (0.1)\n"
 	      "  --help        show this\n\n"
 	      "The exit status is 0 if every request ended once, by its"
@@ -244,7 +244,7 @@ static bool verdict(const unsigned long *n)
 		if (nheld > 0)
 			fprintf(stderr,
 				"rpc-deadlines: connection %d: %lu slow replies"
-				" never came due\n",
+				" were never sent\n",
 				i, nheld);
 		good = good && error == 0 && nheld == 0;
 	}

@@ -11,7 +11,7 @@ enum count {
 	TIMEOUTS,
 	BOTH,    /* requests that got a reply and a timeout */
 	NEITHER, /* requests that got none of them */
-	MET,     /* replies that came while the timer fired */
+	MET,     /* replies that came while the callback ran */
 	DROPPED, /* replies to requests that had timed out */
 	WRONG,   /* replies to another request than theirs */
 	EARLY,   /* timers that ran before the deadline */

@@ -11,11 +11,11 @@
  *
  *	FREE -> ARMING -> SENT -> DONE -> FREE, of the next generation
  *
- * The sender arms the timer, then publishes the request as SENT.  The reader
- * takes it from SENT to DONE, the timer from ARMING or SENT to DONE, both
- * atomically.  Who made it DONE completes the request; the other leaves it
- * alone.  A reply carries the word, so one that comes late cannot be taken
- * for the answer to a later request in the same record.
+ * The sender schedules the timer, then publishes the request as SENT.  The
+ * reader takes it from SENT to DONE, the timer from ARMING or SENT to DONE,
+ * both atomically.  Who made it DONE completes the request; the other leaves it
+ * alone.  A reply carries the word, so one that comes late cannot be taken for
+ * the answer to a later request in the same record.
  *
  * When may the record be used again?  Not when the request is complete: the
  * loser may still be looking at it.  So two references are held, one for the

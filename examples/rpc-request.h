@@ -60,7 +60,7 @@ void window_destroy(struct window *w);
  */
 int request_arm(struct request *r, uint64_t value, struct message *m);
 
-/* A reply has come: on time, late, or just as the timer fires. */
+/* A reply has come: on time, late, or just as the timer expires. */
 void request_reply(struct window *w, const struct message *m);
 
 #endif

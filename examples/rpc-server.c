@@ -49,7 +49,8 @@ static double server_random(struct server *s)
 
 /*
  * How long to hold a reply back; 0 for most.  Half of the slow ones come
- * within a sixty-fourth of the deadline, so that replies and timers meet.
+ * within a sixty-fourth of the timeout before or after the deadline, so that
+ * replies come at the same time as timers expire.
  */
 static int64_t server_delay(struct server *s)
 {
@@ -84,7 +85,7 @@ static void *server_serve(void *arg)
 {
 	struct server *s = arg;
 	struct batch in = {.n = 0}, due = {.n = 0};
-	/* The last reply comes due half a timeout after its deadline. */
+	/* The last reply is sent half a timeout after its deadline. */
 	int patience = (int)(2 * s->timeout / MSEC) + 5000;
 	struct pollfd fds[] = {{.fd = s->fd, .events = POLLIN},
 			       {.fd = s->due[0], .events = POLLIN}};
@@ -95,7 +96,7 @@ static void *server_serve(void *arg)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			break; /* what is still held will never be due */
+			break; /* what is still held will never be sent */
 		if (fds[0].revents) {
 			if (batch_read(&in, s->fd) <= 0)
 				fds[0].fd = -1; /* poll skips it from now on */

@@ -4,9 +4,9 @@
  *
  * The code under test is retry.c, as it would be in a daemon: all that it
  * knows of time is an instance of timers.  Here that instance has a virtual
- * clock.  timerthread_advance moves it and runs what comes due, on this thread,
- * so that the tests can say to the nanosecond when something happens, are
- * through at once, and have the same result on the busiest machine.
+ * clock.  timerthread_advance advances it and runs the timers that expire, on
+ * this thread, so that the tests can say to the nanosecond when something
+ * happens, are over at once, and have the same result on the busiest machine.
  *
  * The last test gives the same code a real timer thread.
  */
@@ -287,10 +287,10 @@ START_TEST(no_timer_to_be_had)
 	ck_assert_int_eq(timerthread_create(&tt), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), 0);
 	ck_assert_int_eq(timerthread_start_manual(tt, EPOCH), 0);
-	/* The deadline has the only timer, so that there is none to wait. */
+	/* The deadline's timer fills the cap: there is none for the pause. */
 	begin(&c);
 	assert_ended(&c, -EAGAIN, 0);
-	/* The deadline's was cancelled: there is room for another. */
+	/* The deadline's was cancelled: one more can be scheduled. */
 	c = (struct call){.takes = SILENT};
 	begin(&c);
 	ck_assert_int_eq(retry_start(tt, &policy, &ops, &second), -EAGAIN);
@@ -318,7 +318,7 @@ START_TEST(shutdown_ends_it)
 }
 END_TEST
 
-/* What runs on real time is told no times, but what it must not undercut. */
+/* On real time the test only checks that nothing was too early. */
 START_TEST(the_same_code_on_a_timer_thread)
 {
 	static const struct retry_policy quick = {

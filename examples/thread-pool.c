@@ -2,11 +2,11 @@
 /*
  * thread-pool: callbacks that take long, on a pool of threads.
  *
- * The timer thread does not run the callbacks of what expires but submits them
- * to pool.c, a small pool with a bounded queue.  So a slow callback keeps one
- * of the pool's threads busy, and no other timer waits for it.  When the queue
- * is full the pool refuses, and the callback runs on the timer thread: slower,
- * but nothing is lost, and what submits too much is what is held up.
+ * The timer thread does not run the timers that expire but submits them to
+ * pool.c, a small pool with a bounded queue.  So a slow callback keeps one of
+ * the pool's threads busy, and no other timer waits for it.  When the queue is
+ * full the pool refuses, and the callback runs on the timer thread: slower, but
+ * no timer is lost, and the timer thread, which submits too many, is delayed.
  *
  * A timer in the queue is pending as before: it can be cancelled until its
  * callback begins.
@@ -15,9 +15,9 @@
  *
  *  1. timerthread_stop: from then on nothing is submitted, and no callback
  *     begins.  What is in the queue is still called, and does nothing.
- *  2. Let the pool call all that it accepted, and join its threads.  None may
- *     be left out: the instance's memory is not freed before the last.
- *  3. timerthread_drain, if anybody needs to know what did not run, and
+ *  2. Let the pool call all that it accepted, and join its threads.  It must
+ *     call every one: the instance's memory is not freed before the last.
+ *  3. timerthread_drain, if anybody needs to know which timers did not run, and
  *     timerthread_destroy.
  *
  * Nothing here depends on how quick the machine is: slow callbacks are those
@@ -107,7 +107,7 @@ static void run_slow(void *arg)
 	job_ran(arg);
 }
 
-/* A callback may stop what it belongs to; that does not wait for itself. */
+/* A callback may stop its own instance; that does not wait for itself. */
 static void run_stop(void *arg)
 {
 	sem_post(&entered);
