@@ -16,7 +16,8 @@ shift
 
 # object KIND LO: the file of that kind, pic_object or non_pic_object, or none.
 object() {
-	sed -n "s|^$1='\(.*\)'|\1|p" "$2" | sed "/^none$/!s|^|$(dirname "$2")/|"
+	sed -n "s|^$1='\{0,1\}\([^']*\)'\{0,1\}$|\1|p" "$2" |
+		sed "/^none$/!s|^|$(dirname "$2")/|"
 }
 
 # join KIND FILE LO...: makes FILE, and prints what OUT.lo says of it.
@@ -28,14 +29,15 @@ join() {
 		objects="$objects $(object "$kind" "$lo")"
 	done
 	case "$objects " in
-	*' none '*) file=none ;;
-	*)
-		mkdir -p "$dir/$(dirname "$file")"
-		# shellcheck disable=SC2086 # lists of words
-		$JOIN -o "$dir/$file" $objects
-		"$OBJCOPY" --localize-hidden "$dir/$file"
+	*' none '*)
+		echo "$kind=none"
+		return
 		;;
 	esac
+	mkdir -p "$dir/$(dirname "$file")"
+	# shellcheck disable=SC2086 # lists of words
+	$JOIN -o "$dir/$file" $objects
+	"$OBJCOPY" --localize-hidden "$dir/$file"
 	echo "$kind='$file'"
 }
 
