@@ -8,16 +8,25 @@
 #    those below, and the public header.
 #  - No part includes itself by way of others.
 #  - Only lib/os knows Linux: the other wings use the C library by a list of
-#    headers, and none of its functions that other systems lack.
+#    headers, and of its functions those that other systems have.
+#  - What was compiled agrees: an object calls what is in its wing, below it, or
+#    in a list of the C library's functions, even if it was declared by hand.
 #
 # Then that this test can fail: it must find what is planted in a copy.
 set -eu
+builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
+build=$(cd "$builddir/lib" && pwd)
 
 wings='api engine pending intake os' # from the top
 portable='errno limits pthread stdbool stddef stdint stdlib string time'
 linux='[a-z_]*_np|sched_[a-z_]+|syscall|prctl|timerfd_[a-z_]+|epoll_[a-z_]+'
 linux="$linux|eventfd[a-z_]*|futex|gettid|sysconf|_SC_[A-Z_]+|CLOCK_BOOTTIME"
+# Beside what the compiler calls by itself, which begins with an underscore.
+functions='abort aligned_alloc calloc free malloc realloc'
+functions="$functions memcpy memmove memset strcpy strlen strnlen"
+functions="$functions pthread_(attr|cond|mutex)_[a-z_]+ pthread_detach"
+functions="$functions pthread_join pthread_self pthread_setcancelstate"
 
 # Of the sources in the folder where it stands, says what is wrong; and for
 # each include "pair" and the two parts.
@@ -63,28 +72,55 @@ look() {
 			wrong("it is in no wing")
 	}
 	{ line = code($0) }
-	line ~ /^#include "/ {
+	line ~ /^[ \t]*#[ \t]*include/ {
 		name = line
-		gsub(/^#include "|".*/, "", name)
+		sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name)
+		sub(/[ \t]*$/, "", name)
+	}
+	line ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
+		gsub(/"/, "", name)
 		if (name == "config.h" || name == "timerthread.h")
 			next
-		if (!(wing_of(name) in rank) ||
+		if (!(wing_of(name) in rank) || name ~ /\.\./ ||
 		    rank[wing_of(name)] < rank[wing])
 			wrong(name " is above it, or in no wing")
 		if (part_of(name) != part_of(FILENAME))
 			print "pair " part_of(FILENAME) " " part_of(name)
 		next
 	}
+	line ~ /^[ \t]*#[ \t]*include/ && wing_of(substr(name, 2)) in rank {
+		wrong(name " is to be in quotes")
+	}
 	wing == "os" { next }
-	line ~ /^#include </ {
-		name = line
-		sub(/^#include /, "", name)
+	line ~ /^[ \t]*#[ \t]*include/ {
 		if (!(name in allowed))
 			wrong(name " is for lib/os")
 		next
 	}
 	match(" " line " ", "[^A-Za-z0-9_](" linux ")[^A-Za-z0-9_]") {
 		wrong("for lib/os: " line)
+	}'
+}
+
+# calls BUILD: what the objects there call though they may not.  From the lowest
+# wing up, so that what is known so far is what a wing may call; os/*.h has
+# functions that are compiled into the wings above.
+calls() {
+	for wing in os intake pending engine api; do
+		[ -d "$1/$wing" ] || continue
+		find "$1/$wing" -name '*.o' >"$work/objects"
+		# shellcheck disable=SC2086 # nm may come with options
+		xargs $NM -g --defined-only <"$work/objects" |
+			awk 'NF == 3 { print "has", $3 }'
+		# shellcheck disable=SC2086
+		[ "$wing" = os ] || xargs $NM -u -A <"$work/objects" |
+			awk '{ sub(/:.*/, "", $1); print "calls", $NF, $1 }'
+	done | awk -v functions="$functions" -v headers="$(cat os/*.h)" '
+	BEGIN { gsub(/ /, "|", functions) }
+	$1 == "has" { has[$2] = 1 }
+	$1 == "calls" && !($2 in has) && $2 !~ "^_" &&
+	$2 !~ "^(" functions ")$" && !index(headers, $2) {
+		print $3 ": it may not call " $2
 	}'
 }
 
@@ -102,7 +138,7 @@ check() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-wrong=$(cd "$srcdir/lib" && check)
+wrong=$(cd "$srcdir/lib" && check && calls "$build")
 if [ -n "$wrong" ]; then
 	echo "$wrong"
 	exit 1
@@ -121,13 +157,40 @@ finds() {
 }
 
 finds os/lock.c '#include "intake/slot.h"' 'os/lock.c: intake/slot.h is above'
+finds os/lock.c ' # include <intake/slot.h>' 'lock.c: .* is to be in quotes'
 finds pending/sweep.c '#include "engine/engine.h"' 'sweep.c: engine.* is above'
-finds engine/fire.h '#include "api/instance.h"' 'fire.h: api/instance.h is above'
+finds engine/fire.h '#include  "api/instance.h"' 'fire.h: api/instance.h is above'
 finds intake/slot.h '#include "lock.h"' 'slot.h: lock.h is .*in no wing'
+finds intake/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
 finds pending/sweep.c '#include "pending/pending.h"' 'a circle'
 finds intake/bucket.c '#include "intake/rent.h"' 'a circle'
-finds api/life.c '#include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
+finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
 finds intake/intake.c 'int cpu(void) { return sched_getcpu(); }' \
 	'intake.c: for lib/os: .*sched_getcpu'
 finds extra.c 'int x;' 'extra.c: it is in no wing'
+
+# calls_found WING CODE NAME: an object of such code must be found.
+calls_found() {
+	rm -rf "$work/build"
+	mkdir -p "$work/build/$1"
+	for wing in $wings; do
+		mkdir -p "$work/build/$wing"
+		find "$build/$wing" -name '*.o' -exec cp {} "$work/build/$wing" \;
+	done
+	echo "$2" >"$work/planted.c"
+	# shellcheck disable=SC2086 # a compiler may come with options
+	$CC -w -c "$work/planted.c" -o "$work/build/$1/planted.o"
+	if ! (cd "$srcdir/lib" && calls "$work/build") |
+		grep -q "planted.o: it may not call $3"; then
+		echo "not found: a call of $3 in $1"
+		exit 1
+	fi
+}
+
+calls_found intake 'void engine_turn(void); void f(void) { engine_turn(); }' \
+	engine_turn
+calls_found pending 'int timerthread_stop(void *); int f(void)
+	{ return timerthread_stop(0); }' timerthread_stop
+calls_found engine 'int pipe2(int *, int); int f(int *p)
+	{ return pipe2(p, 0); }' pipe2
 echo "the wings stand as they should"

@@ -47,7 +47,7 @@ static int begin(struct timerthread *tt, const struct start *how)
 
 	if (r != 0)
 		return -r;
-	/* A loop would wait while they are sorted. */
+	/* A loop would wait while they are filed. */
 	if (how->driver != DRIVER_POLLED)
 		intake_hold_far(in);
 	intake_open(in);

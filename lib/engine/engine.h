@@ -40,9 +40,10 @@ struct engine {
 	/* Constant once born is set. */
 	struct intake *intake;        /* NULL: it was not opened */
 	struct timerthread *instance; /* whose callbacks these are */
-	clockid_t clock; /* where that is virtual, CLOCK_MONOTONIC */
-	struct virtual_clock *virtual; /* NULL: it is not */
-	bool batch;                    /* see guarantee 6 of turn.h */
+	clockid_t clock;              /* a real one, to sleep on */
+	struct virtual_clock
+		*virtual; /* shows the time in its place, or NULL */
+	bool batch;       /* see guarantee 6 of turn.h */
 	/*
 	 * Where timers are not run but handed over: as executor_hand_over.
 	 * Else NULL.

@@ -16,7 +16,7 @@
  *  3. Constant time under the lock in bucket_schedule.
  *  4. When arrivals fill BUCKET_BURST blocks, the bucket asks the driver to
  *     collect them BUCKET_LEAD before the first is due, as of then, so that the
- *     driver has sorted them by that time.  Until it empties the bucket, for
+ *     driver has filed them by that time.  Until it empties the bucket, for
  *     this or for another reason, they wait there, where it costs little to
  *     find them cancelled; but not more than fill `full` blocks.
  *  5. Before bucket_open and after bucket_shut nothing gets in.
@@ -40,7 +40,7 @@
  */
 #define BUCKET_BURST 32
 
-/* In nanoseconds: in which the driver sorts half a million timers. */
+/* In nanoseconds: in which the driver files half a million timers. */
 #define BUCKET_LEAD 100000000
 
 struct bucket {
@@ -54,9 +54,8 @@ struct bucket {
 	size_t usual;    /* arrivals when rent has caught up; see rent.c */
 	size_t full;     /* blocks; BUCKET_BURST or more; constant */
 	struct queue arrivals;
-	struct slot
-		*rearmed; /* timers that wait without an entry: handover.h */
-	int64_t asked;    /* to be collected then; INT64_MAX: has not */
+	struct slot *rearmed; /* timers without an entry; see handover.h */
+	int64_t asked;        /* to be collected then; INT64_MAX: has not */
 	struct slots slots;
 	/* The driver's own: freed slots that are not yet among slots.free. */
 	struct slot_list recycled __attribute__((aligned(TT_FAR_APART)));

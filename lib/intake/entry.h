@@ -3,8 +3,8 @@
  * A reminder of one timer: what queues hold instead of the timer itself, so
  * that ordering them touches no slot.  Sixteen bytes, four to a cache line.
  *
- * A timer may have several, because one that is moved to an earlier time gets
- * a new one.  The ticket tells the one that counts: the slot has the same.
+ * A timer may have several, because one that is rescheduled to an earlier time
+ * gets a new one.  The ticket tells the one that counts: the slot has the same.
  * Its lowest bit says whether the timer repeats.
  */
 #ifndef TT_ENTRY_H

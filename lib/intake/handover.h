@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handing a timer over: it has expired, so that no queue has its entry, but it
- * is not over.  Mostly it is an executor that gets it.  But a dispatch also
- * hands over to the next one, when a callback has armed its timer again for a
- * time that has passed.
+ * Handing a timer over to an executor: it has expired, so that no queue has its
+ * entry, but it is not over.
  *
  * A timer that was handed over and is to run later is "rearmed": it is on a
  * list in its bucket, which takes no memory, until the driver collects it.  It
- * is announced as one that is scheduled.
+ * is announced as one that is scheduled.  The same way a timer is postponed
+ * that a callback has armed again for a time that has passed: a batch leaves it
+ * to the next one.
  *
  * Guarantees:
  *  1. While a timer is handed over nothing else refers to its slot: who

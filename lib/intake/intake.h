@@ -44,10 +44,10 @@ void intake_destroy_inherited(struct intake *in);
 
 /*
  * Lets the buckets hold arrivals that are far from due: before intake_open.  In
- * all together about as many as the driver can collect and sort within
+ * all together about as many as the driver can collect and file within
  * BUCKET_LEAD, so that with many buckets none may hold more than a burst.  With
  * 100,000 in flight, all 10 s ahead, a pair took 520 ns where the driver had
- * collected and sorted them, and takes 75 where they stay.
+ * collected and filed them, and takes 75 where they stay.
  */
 void intake_hold_far(struct intake *in);
 

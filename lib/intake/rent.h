@@ -110,7 +110,8 @@ bool rent_sweep(struct bucket *b);
 /*
  * Looks at RENT_RECLAIM arrivals, for who adds none and pays for *left looks:
  * what is left of them then, but no more than there are arrivals.  If half of
- * what it came upon was over they cost nothing.  Returns how many looks it took.
+ * what it came upon was over they cost nothing.  Returns how many looks it
+ * took.
  */
 size_t rent_reclaim(struct bucket *b, uint64_t *left);
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* No time that the thread sleeps until is as early. */
+/* No time that the driver sleeps until is as early. */
 #define AWAKE INT64_MIN
 
 void wakeup_init(struct wakeup *w)

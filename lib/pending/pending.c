@@ -114,6 +114,7 @@ bool pending_file_block(struct pending *p)
 {
 	struct block *b;
 	size_t filed;
+
 	if (backlog_empty(&p->backlog))
 		return false;
 	b = backlog_take(&p->backlog);
@@ -219,7 +220,7 @@ void pending_add(struct pending *p, struct chain c)
 	backlog_add(&p->backlog, c);
 }
 
-/* False: e is of no more use, or its timer was moved. */
+/* False: e is of no more use, or its timer was rescheduled. */
 static bool is_plain(struct pending *p, const struct entry *e)
 {
 	const struct slot *s = intake_slot_of(p->filed.intake, e);
@@ -230,8 +231,8 @@ static bool is_plain(struct pending *p, const struct entry *e)
 
 /*
  * As pending_next, and the wheel is first.  Where the earliest timer of its
- * first slot was cancelled or moved, that is filed once more to find which one
- * it is now; but if it has many, the thread wakes up for it once.
+ * first slot was cancelled or rescheduled, that slot is filed once more to find
+ * which one it is now; but if it has many, the driver wakes up for it once.
  */
 static enum pending_next look_far(struct pending *p, int64_t opens,
 				  int64_t *ret_next)

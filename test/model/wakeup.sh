@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Checks the model of the wake-up with Spin: as the code does it nothing is
 # wrong; with any one of the things left out that it has a switch for, something
-# is.
+# is.  (That NO_RESET is caught, and two buckets, take TT_MODELS=full.)
 set -eu
 set -- wakeup.pml
 # shellcheck source=test/model/spin.sh

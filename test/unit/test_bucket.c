@@ -48,12 +48,12 @@ static int cancel(uint64_t id)
 	return slot_cancel(intake_slot(intake, id), id);
 }
 
-/* Empties the bucket as the timer thread does; returns how many were live. */
+/* Empties the bucket as the driver does; returns how many were live. */
 static size_t collect(void)
 {
 	struct block *spares = NULL;
-	struct slot *back;
-	struct block *taken = bucket_collect(bucket, &spares, &back).first;
+	struct slot *rearmed;
+	struct block *taken = bucket_collect(bucket, &spares, &rearmed).first;
 	size_t live = 0;
 
 	for (struct block *b = taken; b; b = b->next) {
@@ -76,7 +76,7 @@ static size_t collect(void)
 }
 
 /* Begins a collection. */
-static void fetch_set(void)
+static void collect_set(void)
 {
 	struct bucket_set listed;
 
@@ -134,8 +134,8 @@ START_TEST(lists_what_is_never_due)
 }
 END_TEST
 
-/* So that the timer thread sorts a burst while it comes in. */
-START_TEST(a_burst_asks_to_be_fetched)
+/* So that the driver files a burst while it comes in. */
+START_TEST(a_burst_asks_to_be_collected)
 {
 	const size_t burst = BUCKET_BURST * BLOCK_ENTRIES;
 
@@ -151,7 +151,7 @@ START_TEST(a_burst_asks_to_be_fetched)
 		ck_assert_int_eq(wakeup_arrivals(&wakeup), 1000 - BUCKET_LEAD);
 		ck_assert_uint_ge(n, burst - 2 * BLOCK_ENTRIES);
 		ck_assert_uint_le(n, burst);
-		fetch_set();
+		collect_set();
 		ck_assert_uint_eq(collect(), n);
 	}
 	end();
@@ -205,8 +205,8 @@ START_TEST(a_held_bucket_is_passed_over)
 }
 END_TEST
 
-/* However far they are, there are not so many that to fetch them takes long. */
-START_TEST(a_full_bucket_asks_to_be_fetched_now)
+/* However far they are, they are never so many that collecting takes long. */
+START_TEST(a_full_bucket_asks_to_be_collected_now)
 {
 	const size_t blocks = 2 * BUCKET_BURST, full = blocks * BLOCK_ENTRIES;
 	size_t n = 0;
@@ -368,15 +368,15 @@ START_TEST(rent_drains_a_mass_cancel)
 }
 END_TEST
 
-/* Tidies while any of so many looks is left; returns in how many steps. */
-static int tidy(uint64_t looks, struct block **spares)
+/* Goes on while any of so many looks is left; returns in how many steps. */
+static int reclaim(uint64_t looks, struct block **spares)
 {
-	struct slot *back;
+	struct slot *rearmed;
 	int steps = 0;
 
 	for (; looks > 0; steps++) {
-		bucket_reclaim(bucket, &wakeup, spares, &looks, &back);
-		ck_assert_ptr_null(back);
+		bucket_reclaim(bucket, &wakeup, spares, &looks, &rearmed);
+		ck_assert_ptr_null(rearmed);
 		if (!lock_is_held(&bucket->lock))
 			bucket_check(bucket);
 	}
@@ -384,7 +384,7 @@ static int tidy(uint64_t looks, struct block **spares)
 }
 
 /* All live: no further than what was paid for, and once around. */
-START_TEST(tidying_ends)
+START_TEST(reclaiming_ends)
 {
 	enum { LIVE = 160 * RENT_RECLAIM };
 	struct block *spares = NULL;
@@ -393,11 +393,11 @@ START_TEST(tidying_ends)
 	begin();
 	for (int i = 0; i < LIVE; i++)
 		schedule(i);
-	ck_assert_int_eq(tidy(RENT_RECLAIM, &spares), 1);
-	ck_assert_int_eq(tidy(RENT_RECLAIM + 1, &spares), 2);
+	ck_assert_int_eq(reclaim(RENT_RECLAIM, &spares), 1);
+	ck_assert_int_eq(reclaim(RENT_RECLAIM + 1, &spares), 2);
 	last = queue_front(&bucket->arrivals)->deadline;
 	ck_assert_int_gt(last, 0);
-	ck_assert_int_eq(tidy(UINT64_MAX, &spares), LIVE / RENT_RECLAIM);
+	ck_assert_int_eq(reclaim(UINT64_MAX, &spares), LIVE / RENT_RECLAIM);
 	ck_assert_int_eq(queue_front(&bucket->arrivals)->deadline, last);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), LIVE);
 	block_free_all(spares);
@@ -407,9 +407,9 @@ END_TEST
 
 /*
  * Nobody schedules any more; those who live came first, and there is no spare
- * block to turn them over.  The timer thread finds the rest.
+ * block to turn them over.  The driver finds the rest.
  */
-START_TEST(tidying_gets_past_the_living)
+START_TEST(reclaiming_gets_past_the_living)
 {
 	enum { LIVE = 300, DEAD = 20 * BLOCK_ENTRIES };
 	static uint64_t ids[DEAD];
@@ -422,7 +422,7 @@ START_TEST(tidying_gets_past_the_living)
 		ids[i] = schedule(i);
 	for (unsigned i = 0; i < DEAD; i++)
 		ck_assert_int_eq(cancel(ids[i]), 0);
-	tidy(UINT64_MAX, &spares);
+	reclaim(UINT64_MAX, &spares);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), LIVE);
 	block_free_all(spares);
 	end();
@@ -430,7 +430,7 @@ START_TEST(tidying_gets_past_the_living)
 END_TEST
 
 /* Who has the lock is not held up. */
-START_TEST(tidying_waits_for_nobody)
+START_TEST(reclaiming_waits_for_nobody)
 {
 	struct block *spares = NULL;
 	uint64_t id;
@@ -439,10 +439,10 @@ START_TEST(tidying_waits_for_nobody)
 	id = schedule(1);
 	ck_assert_int_eq(cancel(id), 0);
 	lock_acquire(&bucket->lock);
-	ck_assert_int_eq(tidy(1, &spares), 1);
+	ck_assert_int_eq(reclaim(1, &spares), 1);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), 1);
 	lock_release(&bucket->lock);
-	ck_assert_int_eq(tidy(1, &spares), 1);
+	ck_assert_int_eq(reclaim(1, &spares), 1);
 	ck_assert_uint_eq(queue_size(&bucket->arrivals), 0);
 	block_free_all(spares);
 	end();
@@ -538,19 +538,19 @@ int main(void)
 		only_while_open,
 		announces_what_is_earlier,
 		lists_what_is_never_due,
-		a_burst_asks_to_be_fetched,
+		a_burst_asks_to_be_collected,
 		a_burst_asks_once,
 		a_held_bucket_is_passed_over,
-		a_full_bucket_asks_to_be_fetched_now,
+		a_full_bucket_asks_to_be_collected_now,
 		far_timers_are_shared_out,
 		rent_bounds_garbage,
 		rent_bounds_garbage_in_any_order,
 		rent_gets_past_an_immortal,
 		rent_among_those_that_stay,
 		rent_drains_a_mass_cancel,
-		tidying_ends,
-		tidying_gets_past_the_living,
-		tidying_waits_for_nobody,
+		reclaiming_ends,
+		reclaiming_gets_past_the_living,
+		reclaiming_waits_for_nobody,
 		random_steps,
 		many_buckets_make_distinct_ids,
 		bucket_sets,

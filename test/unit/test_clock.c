@@ -638,7 +638,7 @@ START_TEST(realtime_periodic)
 END_TEST
 
 /* Cancelled timers are still found, though the time for that was later. */
-START_TEST(realtime_stepped_back_tidies)
+START_TEST(realtime_stepped_back_reclaims)
 {
 	uint64_t id[100];
 
@@ -851,7 +851,7 @@ int main(void)
 		realtime_stepped_back,
 		realtime_stepped_back_by_a_callback,
 		realtime_periodic,
-		realtime_stepped_back_tidies,
+		realtime_stepped_back_reclaims,
 		thread_realtime_stepped_forward,
 		thread_boottime_stepped_forward,
 		thread_realtime_stepped_back,

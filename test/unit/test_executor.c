@@ -533,7 +533,7 @@ static bool readable(void)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* Who turns the engine learns of what comes back, and of its moves. */
+/* Who turns the engine learns of what is rearmed, and of its deadlines. */
 START_TEST(comes_back_in_time)
 {
 	for (int d = OWN_THREAD; d <= POLLED; d++) {
@@ -1227,7 +1227,7 @@ START_TEST(places_are_exact)
 }
 END_TEST
 
-START_TEST(places_of_those_that_come_back)
+START_TEST(places_of_the_rearmed)
 {
 	begin_with(keep);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), 0);
@@ -1402,7 +1402,7 @@ START_TEST(without_memory)
 }
 END_TEST
 
-/* They are away when it runs out, and are moved: all come back. */
+/* They are handed over when it runs out, and are moved: all are rearmed. */
 START_TEST(back_without_memory)
 {
 	enum { N = 20000 };
@@ -1446,7 +1446,7 @@ static struct modelled {
 	timerthread_id id;
 	enum where where;
 	int64_t deadline, queued, period;
-	bool cancelled; /* while it is away, or runs */
+	bool cancelled; /* while it is handed over, or runs */
 	int begun;
 } model[MODELLED];
 
@@ -1689,7 +1689,7 @@ int main(void)
 		destroyed_by_a_callback,
 		destroyed_by_a_callback_within_submit,
 		places_are_exact,
-		places_of_those_that_come_back,
+		places_of_the_rearmed,
 		crowd_comes_back,
 		crowd_is_over,
 #ifndef FAIL_ALLOC_UNAVAILABLE

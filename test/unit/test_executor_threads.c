@@ -240,7 +240,7 @@ START_TEST(cancel_waits)
 }
 END_TEST
 
-/* One that repeats, and one that has armed itself again, do not come back. */
+/* One that repeats, and one that has armed itself again, are not rearmed. */
 static timerthread_id self;
 
 static void arm_and_hold(void *arg)
@@ -250,7 +250,7 @@ static void arm_and_hold(void *arg)
 	hold_and_write(arg);
 }
 
-START_TEST(cancel_waits_for_what_would_come_back)
+START_TEST(cancel_waits_for_what_would_be_rearmed)
 {
 	struct waiter w;
 	struct caller c;
@@ -1288,7 +1288,7 @@ int main(void)
 	const TTest *const tests[] = {
 		several_at_a_time,
 		cancel_waits,
-		cancel_waits_for_what_would_come_back,
+		cancel_waits_for_what_would_be_rearmed,
 		moved_from_elsewhere,
 		periodic_that_takes_its_time,
 		never_twice_at_a_time,

@@ -221,7 +221,7 @@ START_TEST(rent_bounds_garbage_far_away)
 END_TEST
 
 /*
- * Random steps against an array.  What is fetched stays unsorted until it
+ * Random steps against an array.  What is collected stays unfiled until it
  * must be; with fail, there is no memory to sort it into but what is there
  * from the start.  The wheel begins with so many near, and time is spread by so
  * many bits.  Returns how many allocations failed.

@@ -559,7 +559,7 @@ END_TEST
  * So many ask to be put in order: then they are, by calls that are short each,
  * and it is quiet again.
  */
-START_TEST(a_burst_is_fetched)
+START_TEST(a_burst_is_collected)
 {
 	enum { N = 50000, BLOCKS_A_CALL = 16 };
 	int64_t far;
@@ -2085,7 +2085,7 @@ int main(void)
 		cancelled_wakes_once,
 		idle_means_asleep,
 		no_wakeup_is_for_nothing,
-		a_burst_is_fetched,
+		a_burst_is_collected,
 		it_is_set_to_the_earliest,
 		slack,
 		one_wakeup_runs_all_within_the_slack,

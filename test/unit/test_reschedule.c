@@ -813,7 +813,7 @@ static void run_modelled(void *arg)
 	}
 }
 
-static void model_run(bool tidy)
+static void model_run(bool reclaim)
 {
 	int64_t next = INT64_MAX, slept;
 	int due = 0, live = 0;
@@ -824,7 +824,7 @@ static void model_run(bool tidy)
 	}
 	modelled_runs = 0;
 	last_run = INT64_MIN;
-	slept = hand_run(tidy);
+	slept = hand_run(reclaim);
 	ck_assert_int_eq(modelled_runs, due);
 	for (int i = 0; i < MODELLED; i++) {
 		ck_assert(model[i].in_time);
