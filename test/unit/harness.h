@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What every test program shares: one Check case from a list of tests, and
- * repeatable random numbers.  TT_SEED in the environment sets the seed, which
- * each failure message of a random test shows.
+ * repeatable random numbers.  TT_TEST in the environment names the only test to
+ * run.  TT_SEED sets the seed, which each failure message of a random test
+ * shows.
  */
 #ifndef TT_HARNESS_H
 #define TT_HARNESS_H
@@ -13,14 +14,19 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sanitizers and valgrind are slow; a hang is still found. */
 #define TEST_TIMEOUT_S 120
 
 static inline void add_tests(TCase *tcase, const TTest *const *tests, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		tcase_add_test(tcase, tests[i]);
+	const char *only = getenv("TT_TEST");
+
+	for (size_t i = 0; i < n; i++) {
+		if (!only || strcmp(tests[i]->name, only) == 0)
+			tcase_add_test(tcase, tests[i]);
+	}
 }
 
 #define ADD_TESTS(tcase, tests)                                                \
