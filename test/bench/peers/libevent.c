@@ -5,9 +5,9 @@
  * events itself; event_del waits for a callback that runs.  A mutex and a
  * binary heap, then, and the loop is woken when an event is the new earliest.
  *
- * With COMMON_TIMEOUT defined, and where the workload says that all timeouts
- * are the same, these are in a list instead of the heap: what libevent has for
- * a server that sets one timeout on everything.
+ * With COMMON_TIMEOUT defined, and where the workload says that nearly all
+ * timeouts are the same, these are in a list instead of the heap: what libevent
+ * has for a server that sets one timeout on everything.
  *
  * The base does not cache the time: otherwise what is added while the loop runs
  * callbacks is early by as long as they take.  Its clock is the one that

@@ -48,7 +48,7 @@ extern const struct peer_info peer;
 struct peer_setup {
 	int threads;     /* that call, at most */
 	size_t timers;   /* pending at a time, at most */
-	int64_t timeout; /* in nanoseconds, if all timers have the same; or 0 */
+	int64_t timeout; /* in nanoseconds, if nearly all have the same; or 0 */
 };
 
 /* The version of the facility, as it says itself. */

@@ -19,6 +19,8 @@ static const struct {
 } works[] = {
 	{"check", work_check, ""},
 	{"pair", work_pair, " threads window timeout seconds "},
+	{"spread", work_spread, " threads window least most seconds "},
+	{"mixed", work_mixed, " threads window mode seconds "},
 	{"handover", work_handover, " seconds "},
 	{"paced", work_paced, " rate timeout seconds "},
 	{"fire", work_fire, " count threads "},
@@ -86,6 +88,21 @@ int64_t argument_ns(const char *key, double otherwise_s)
 
 	printf(", \"%s\": %g", key, value);
 	return (int64_t)(value * 1e9);
+}
+
+int argument_word(const char *key, const char *const *words)
+{
+	const char *s = find(key);
+	int i = 0;
+
+	while (s && words[i] && strcmp(words[i], s) != 0)
+		i++;
+	if (!words[i]) {
+		fprintf(stderr, "bench-%s: not known: %s\n", peer.name, s);
+		exit(2);
+	}
+	printf(", \"%s\": \"%s\"", key, words[i]);
+	return i;
 }
 
 void result(const char *key, double value)

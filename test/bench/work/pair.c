@@ -7,42 +7,19 @@
 
 #include "work.h"
 
-#include <stdlib.h>
-
 /* So that no two threads' timers share a cache line. */
 enum { APART = 64 };
 
 static struct timers timers;
-static size_t window;
 static int64_t timeout;
 static _Atomic long failures;
 
-static void fill(int i)
+static void nothing(int i)
 {
-	for (size_t k = 0; k < window; k++)
-		must_schedule(timer_at(&timers, (size_t)i * window + k),
-			      now_ns(), timeout, ignore, NULL);
+	(void)i;
 }
 
-static long turn_window(int i)
-{
-	const size_t first = (size_t)i * window, end = first + window;
-	long n = 0, failed = 0;
-
-	for (size_t k = first; !team_over(); n++) {
-		void *t = timer_at(&timers, k);
-
-		failed += peer_cancel(t) != 1;
-		failed +=
-			peer_schedule(t, now_ns(), timeout, ignore, NULL) != 0;
-		if (++k == end)
-			k = first;
-	}
-	failures += failed;
-	return n;
-}
-
-static long turn_at_once(int i)
+static long turn(int i)
 {
 	void *t = timer_at(&timers, (size_t)i * APART);
 	long n = 0, failed = 0;
@@ -56,32 +33,29 @@ static long turn_at_once(int i)
 	return n;
 }
 
-static void empty(int i)
+static int at_once(int threads, int64_t ns)
 {
-	for (size_t k = 0; k < window; k++)
-		peer_cancel(timer_at(&timers, (size_t)i * window + k));
-}
-
-int work_pair(void)
-{
-	struct team team = {
-		.threads = (int)argument("threads", 1),
-		.begin = fill,
-		.end = empty,
-	};
+	const struct team team = {threads, ns, nothing, turn, nothing};
 	struct cost c;
 
-	window = (size_t)argument("window", 0);
-	timeout = argument_ns("timeout", 10);
-	team.ns = argument_ns("seconds", 0.5);
-	team.turn = window ? turn_window : turn_at_once;
-	timers = timers_new((size_t)team.threads * (window ? window : APART));
-	start_peer(team.threads, (size_t)team.threads * (window ? window : 1),
-		   timeout);
+	timers = timers_new((size_t)threads * APART);
+	start_peer(threads, (size_t)threads, timeout);
 	c = team_run(&team);
 	result_cost(&c);
 	result("failed", (double)failures);
 	peer_stop();
 	timers_free(&timers);
 	return 0;
+}
+
+int work_pair(void)
+{
+	struct window w = {
+		.threads = (int)argument("threads", 1),
+		.size = (size_t)argument("window", 0),
+	};
+
+	w.least = w.most = timeout = argument_ns("timeout", 10);
+	w.ns = argument_ns("seconds", 0.5);
+	return w.size ? window_run(&w) : at_once(w.threads, w.ns);
 }

@@ -15,6 +15,9 @@
 int64_t argument(const char *key, int64_t otherwise);
 int64_t argument_ns(const char *key, double otherwise_s);
 
+/* Which of these words (and NULL) it is; the first if it is not given. */
+int argument_word(const char *key, const char *const *words);
+
 /* One member of the JSON object that the program prints. */
 void result(const char *key, double value);
 
@@ -25,9 +28,9 @@ void result_percentiles(const char *prefix, int64_t *values, size_t n);
 _Noreturn void skip(const char *why);
 
 /*
- * Starts the facility for so many threads and timers that are pending, all
- * with this timeout if it is not 0; or ends the program, if that is more than
- * it can have.
+ * Starts the facility for so many threads and timers that are pending, nearly
+ * all with this timeout if it is not 0; or ends the program, if that is more
+ * than it can have.
  */
 void start_peer(int threads, size_t pending, int64_t timeout);
 
@@ -77,6 +80,28 @@ bool team_over(void);
 /* cpu_ns, wall_ns and turns. */
 void result_cost(const struct cost *c);
 
+/*
+ * So many timers in flight a thread, the oldest cancelled and a new one
+ * scheduled each turn; a timeout is evenly at random between the two.
+ */
+struct window {
+	int threads;
+	size_t size;
+	int64_t least, most;
+	int64_t ns; /* that it is measured for */
+
+	/* Of what goes on beside: its timers, and calls before and after. */
+	size_t beside;
+	void (*begin)(void);
+	void (*end)(void);
+
+	/* By one thread, as its turns begin and as they end. */
+	void (*watch)(void);
+};
+
+/* The whole of a work; prints cpu_ns, wall_ns, turns and failed. */
+int window_run(const struct window *window);
+
 /* The workloads.  0, or 1 if something is wrong. */
 int work_burst(void);
 int work_check(void);
@@ -84,12 +109,14 @@ int work_earlier(void);
 int work_fire(void);
 int work_handover(void);
 int work_keepalive(void);
+int work_mixed(void);
 int work_paced(void);
 int work_pair(void);
 int work_pending(void);
 int work_rmw(void);
 int work_sleeps(void);
 int work_sparse(void);
+int work_spread(void);
 int work_tail(void);
 
 #endif
