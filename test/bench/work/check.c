@@ -423,10 +423,22 @@ static void many_threads(void)
 }
 
 struct chain {
+	const char *part;
 	void *timer, *other;
+	int64_t due;
 	struct shot other_shot;
 	atomic_int begun, over;
 };
+
+static void chain_run(void *arg);
+
+static int chain_on(struct chain *c, int64_t delay)
+{
+	int64_t t = now();
+
+	c->due = t + delay;
+	return peer_schedule(c->timer, t, delay, chain_run, c);
+}
 
 /* Its own timer, and another one: callbacks may call too. */
 static void chain_run(void *arg)
@@ -435,40 +447,97 @@ static void chain_run(void *arg)
 	int n = atomic_fetch_add(&c->begun, 1) + 1;
 	int r;
 
+	if (now() < c->due - (peer.resolution > 1 ? peer.resolution : 0))
+		fail(c->part, "it ran early");
 	if (n % 2 == 0 && peer_cancel(c->timer) && peer.cancel_tells)
-		fail("chain", "a callback that cancels itself got 1");
+		fail(c->part, "a callback that cancels itself got 1");
 	if (n < CHAIN) {
-		r = peer_schedule(c->timer, now(), n % 3 * MS, chain_run, c);
+		r = chain_on(c, n % 3 * MS);
 		if (r)
-			fail("chain", "peer_schedule: %d", r);
+			fail(c->part, "peer_schedule: %d", r);
 	} else if (c->other) {
-		shoot("chain", c->other, &c->other_shot, FAR);
-		if (!cancel("chain", c->other, &c->other_shot))
-			fail("chain", "a far timer was not pending");
+		shoot(c->part, c->other, &c->other_shot, FAR);
+		if (!cancel(c->part, c->other, &c->other_shot))
+			fail(c->part, "a far timer was not pending");
 	}
 	atomic_fetch_add(&c->over, 1);
 }
 
-static void chained(char *timers, int n)
+static struct chain *chain_begin(const char *part, void *timer, void *other)
 {
 	struct chain *c = zeroed(1, sizeof(*c));
-	int64_t end = now() + LOST;
 	int r;
 
-	c->timer = nth(timers, 0);
-	c->other = n > 1 ? nth(timers, 1) : NULL;
-	r = peer_schedule(c->timer, now(), MS, chain_run, c);
+	c->part = part;
+	c->timer = timer;
+	c->other = other;
+	r = chain_on(c, MS);
 	if (r)
-		fail("chain", "peer_schedule: %d", r);
-	while (atomic_load(&c->over) < CHAIN && now() < end)
-		nap(MS);
+		fail(part, "peer_schedule: %d", r);
+	return c;
+}
+
+static bool chain_goes_on(struct chain *c, int64_t end)
+{
+	return atomic_load(&c->over) < CHAIN && now() < end;
+}
+
+static void chain_end(struct chain *c)
+{
 	nap(10 * MS);
 	if (atomic_load(&c->over) != CHAIN)
-		fail("chain", "%d runs, not %d", atomic_load(&c->over), CHAIN);
+		fail(c->part, "%d runs, not %d", atomic_load(&c->over), CHAIN);
 	if (peer_cancel(c->timer) && peer.cancel_tells)
-		fail("chain", "peer_cancel returned 1 after it ran");
+		fail(c->part, "peer_cancel returned 1 after it ran");
 	if (!failed)
 		free(c);
+}
+
+static void chained(char *timers, int n)
+{
+	int64_t end = now() + LOST;
+	struct chain *c = chain_begin("chain", nth(timers, 0),
+				      n > 1 ? nth(timers, 1) : NULL);
+
+	while (chain_goes_on(c, end))
+		nap(MS);
+	chain_end(c);
+}
+
+static void shoot_far(void *timer, struct shot *s, uint64_t *random)
+{
+	shoot("near", timer, s, FAR + draw(random, FAR));
+}
+
+/* The last of n is near; the others are far, and come and go meanwhile. */
+static void near_and_far(char *timers, int n)
+{
+	struct shot *shots = zeroed((size_t)n, sizeof(*shots));
+	uint64_t random = 7809847782465536322;
+	int64_t end = now() + LOST;
+	struct chain *c;
+	int i;
+
+	for (i = 0; i < n - 1; i++)
+		shoot_far(nth(timers, i), &shots[i], &random);
+	/* By then the facility's thread sleeps until a far one. */
+	nap(10 * MS);
+	c = chain_begin("near", nth(timers, n - 1), NULL);
+	for (i = 0; chain_goes_on(c, end); i = (i + 1) % n) {
+		if (i >= n - 1)
+			continue;
+		if (!cancel("near", nth(timers, i), &shots[i]))
+			fail("near", "a far timer was not pending");
+		shoot_far(nth(timers, i), &shots[i], &random);
+	}
+	chain_end(c);
+	for (i = 0; i < n - 1; i++) {
+		cancel("near", nth(timers, i), &shots[i]);
+		if (atomic_load(&shots[i].begun))
+			fail("near", "a far timer ran");
+	}
+	if (!failed)
+		free(shots);
 }
 
 struct other {
@@ -602,6 +671,8 @@ int work_check(void)
 		many_threads();
 	if (!failed)
 		chained(timers, n);
+	if (!failed)
+		near_and_far(timers, n);
 	if (!failed)
 		other_thread(timers, n);
 	if (!failed)
