@@ -178,10 +178,10 @@ func checkMany() {
 }
 
 // A callback that schedules the next.
-func checkChain() {
+func chain() chan bool {
 	var run func()
 
-	n, done := 0, make(chan bool)
+	n, done := 0, make(chan bool, 1)
 	run = func() {
 		if n++; n < 6 {
 			peer.Schedule(&Timer{}, now(), millisecond, run)
@@ -190,10 +190,39 @@ func checkChain() {
 		done <- true
 	}
 	peer.Schedule(&Timer{}, now(), millisecond, run)
+	return done
+}
+
+func checkChain() {
 	select {
-	case <-done:
+	case <-chain():
 	case <-time.After(10 * time.Second):
 		fail("chain", "it broke")
+	}
+}
+
+// The same while far timers come and go.
+func checkNear() {
+	shots, timers, rng := make([]shot, 300), newTimers(300), seed
+	for i := range shots {
+		shots[i].shoot(&timers[i], far+rng.below(far))
+	}
+	done := chain()
+	for n, end := 0, now()+10*second; len(done) == 0; n++ {
+		i := n % len(shots)
+		if !peer.Cancel(&timers[i]) {
+			fail("near", "a far timer was not pending")
+		}
+		shots[i].shoot(&timers[i], far+rng.below(far))
+		if now() > end {
+			fail("near", "it broke")
+			break
+		}
+	}
+	for i := range shots {
+		if !peer.Cancel(&timers[i]) {
+			fail("near", "a far timer ran")
+		}
 	}
 }
 
@@ -202,7 +231,7 @@ func workCheck() int {
 		skip("nothing fires")
 	}
 	for _, part := range []func(){checkRun, checkCancel, checkMove,
-		checkMany, checkChain} {
+		checkMany, checkChain, checkNear} {
 		part()
 	}
 	result("failed", float64(wrong))

@@ -18,6 +18,8 @@ var works = map[string]struct {
 }{
 	"check":     {workCheck, ""},
 	"pair":      {workPair, "threads window timeout seconds"},
+	"spread":    {workSpread, "threads window least most seconds"},
+	"mixed":     {workMixed, "threads window mode seconds"},
 	"handover":  {workHandover, "seconds"},
 	"paced":     {workPaced, "rate timeout seconds"},
 	"fire":      {workFire, "count threads"},

@@ -44,6 +44,23 @@ func argumentNs(key string, otherwise float64) int64 {
 	return int64(value * 1e9)
 }
 
+// Which of these words it is; the first if it is not given.
+func argumentWord(key string, words ...string) string {
+	text, given := keys[key]
+	if !given {
+		text = words[0]
+	}
+	for _, word := range words {
+		if word == text {
+			fmt.Printf(", \"%s\": \"%s\"", key, word)
+			return word
+		}
+	}
+	fmt.Fprintf(os.Stderr, "not known: %s\n", text)
+	os.Exit(2)
+	return ""
+}
+
 // One member of the JSON object that the program prints.
 func result(key string, value float64) {
 	fmt.Printf(", \"%s\": %.10g", key, value)

@@ -8,49 +8,13 @@ import "sync/atomic"
 // what a server does that sets a timer on every request.
 type pair struct {
 	timers          []Timer
-	window          int
 	timeout, failed int64
-}
-
-func (p *pair) of(i int) []Timer {
-	return p.timers[i*p.window : (i+1)*p.window]
-}
-
-func (p *pair) fill(i int) {
-	timers := p.of(i)
-	for k := range timers {
-		peer.Schedule(&timers[k], now(), p.timeout, ignore)
-	}
-}
-
-func (p *pair) empty(i int) {
-	timers := p.of(i)
-	for k := range timers {
-		peer.Cancel(&timers[k])
-	}
-}
-
-func (p *pair) turnWindow(i int) (n int64) {
-	var failed int64
-
-	timers := p.of(i)
-	for k := 0; !teamOver(); n++ {
-		if !peer.Cancel(&timers[k]) {
-			failed++
-		}
-		peer.Schedule(&timers[k], now(), p.timeout, ignore)
-		if k++; k == len(timers) {
-			k = 0
-		}
-	}
-	atomic.AddInt64(&p.failed, failed)
-	return n
 }
 
 // So that no two threads' timers share a cache line.
 const apart = 64
 
-func (p *pair) turnAtOnce(i int) (n int64) {
+func (p *pair) turn(i int) (n int64) {
 	var failed int64
 
 	t := &p.timers[i*apart]
@@ -64,21 +28,24 @@ func (p *pair) turnAtOnce(i int) (n int64) {
 	return n
 }
 
-func workPair() int {
-	p := &pair{}
-	team := &Team{threads: int(argument("threads", 1))}
-	p.window = int(argument("window", 0))
-	p.timeout = argumentNs("timeout", 10)
-	team.ns = argumentNs("seconds", 0.5)
-	if p.window == 0 {
-		p.timers = newTimers(team.threads * apart)
-		team.turn = p.turnAtOnce
-	} else {
-		p.timers = newTimers(team.threads * p.window)
-		team.begin, team.turn, team.end =
-			p.fill, p.turnWindow, p.empty
-	}
+func (p *pair) run(threads int, ns int64) {
+	p.timers = newTimers(threads * apart)
+	team := &Team{threads: threads, ns: ns, turn: p.turn}
 	team.run().result()
 	result("failed", float64(p.failed))
+}
+
+func workPair() int {
+	w := &window{threads: int(argument("threads", 1))}
+	w.size = int(argument("window", 0))
+	w.least = argumentNs("timeout", 10)
+	w.most = w.least
+	w.ns = argumentNs("seconds", 0.5)
+	if w.size == 0 {
+		p := &pair{timeout: w.least}
+		p.run(w.threads, w.ns)
+	} else {
+		w.run()
+	}
 	return 0
 }
