@@ -193,7 +193,7 @@ final class Check {
 	}
 
 	/** A callback that schedules the next. */
-	private static void chain() {
+	private static CountDownLatch startChain() {
 		CountDownLatch left = new CountDownLatch(CHAIN);
 		Callback next = new Callback() {
 			@Override
@@ -206,11 +206,41 @@ final class Check {
 		};
 
 		Main.peer.schedule(Measure.now(), Measure.MS, next);
+		return left;
+	}
+
+	private static void chain() {
 		try {
-			if (!left.await(10, TimeUnit.SECONDS))
+			if (!startChain().await(10, TimeUnit.SECONDS))
 				fail("chain", "it broke");
 		} catch (InterruptedException e) {
 			Main.die(e);
+		}
+	}
+
+	/** The same while far timers come and go. */
+	private static void near() {
+		Shot[] shots = shots(FEW);
+		Random random = new Random(0);
+
+		for (Shot shot : shots)
+			shot.shoot(FAR + random.below(FAR));
+		CountDownLatch left = startChain();
+		long end = Measure.now() + 10 * Measure.S;
+		for (int n = 0; left.getCount() > 0; n++) {
+			Shot shot = shots[n % FEW];
+
+			shot.cancel();
+			shot.shoot(FAR + random.below(FAR));
+			if (Measure.now() > end) {
+				fail("near", "it broke");
+				break;
+			}
+		}
+		for (Shot shot : shots) {
+			shot.cancel();
+			if (shot.runs.get() != 0)
+				fail("near", "a far timer ran");
 		}
 	}
 
@@ -235,6 +265,7 @@ final class Check {
 		move();
 		many();
 		chain();
+		near();
 		stop();
 		Output.result("failed", failed ? 1 : 0);
 	}

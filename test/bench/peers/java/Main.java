@@ -12,6 +12,9 @@ final class Main {
 	private static final Work[] WORKS = {
 		new Work("check", "", Check::work),
 		new Work("pair", "threads window timeout seconds", Pair::work),
+		new Work("spread", "threads window least most seconds",
+			 Spread::work),
+		new Work("mixed", "threads window mode seconds", Mixed::work),
 		new Work("handover", "seconds", Handover::work),
 		new Work("paced", "rate timeout seconds", Paced::work),
 		new Work("fire", "count threads", Fire::work),

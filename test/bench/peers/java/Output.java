@@ -2,6 +2,7 @@
 
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -61,6 +62,16 @@ final class Output {
 	private static void member(String key, String value) {
 		line.append(", \"").append(key).append("\": \"")
 			.append(value).append('"');
+	}
+
+	/** Which of these words it is; the first if it is not given. */
+	static String argumentWord(String key, String... words) {
+		String word = text(key, words[0]);
+
+		if (!Arrays.asList(words).contains(word))
+			throw new IllegalArgumentException(word);
+		member(key, word);
+		return word;
 	}
 
 	/** p50, p99, p99.9 and the most of these, in nanoseconds. */
