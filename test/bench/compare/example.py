@@ -24,6 +24,19 @@ def pairs(threads=1):
             for n, cost in enumerate(values, 1)]
 
 
+def mixes():
+    """In two modes, the second on two threads too; and with many timeouts."""
+    cases = [("spread", {"threads": 1, "window": 2000}, 100)]
+    cases += [("mixed", {"threads": t, "window": 2000, "mode": mode}, cost)
+              for mode, t, cost in (("self", 1, 200), ("other", 1, 300),
+                                    ("other", 2, 400))]
+    return [record(peer, work, n, keys, near_s=near, cpu_ns=(
+        cost * times + n * 10 if times else 10))
+            for work, keys, cost in cases for n in (1, 2, 3)
+            for peer, times, near in (("loop", 0, 0), ("timerthread", 1, 950),
+                                      ("libev", 2, 700))]
+
+
 def fires():
     keys = {"threads": 1, "count": 1000}
     late = {"late_p50": 5000, "late_p99": 9000, "late_p999": 20000}
@@ -53,7 +66,7 @@ def troubles():
 
 
 def results():
-    return pairs() + fires() + sparse() + troubles()
+    return pairs() + mixes() + fires() + sparse() + troubles()
 
 
 def lines(records):

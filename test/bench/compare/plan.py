@@ -55,6 +55,14 @@ def pairs(seconds, threads, windows):
             for w in windows for t in threads]
 
 
+def windows(work, **keys):
+    """Before it is measured, all of them are scheduled."""
+    return [case(work, {"threads": t, "window": w, **keys}, 0.5,
+                 0.1 + t * w / 2e6, needs=t * w * 400 >> 20)
+            for w in (2000, 20000, 100000)
+            for t in (1, 2, 8, *[64] * (w == 20000))]
+
+
 def paced():
     return [Case("paced", (("rate", rate), ("timeout", timeout)),
                  seconds=seconds, takes=seconds + 0.2, rounds=1)
@@ -80,6 +88,9 @@ def full():
         case("rmw", {}, 0.3, who=LOOP),
         *pairs(0.5, (1, 2, 4, 8, 64, 400), (0,)),
         *pairs(0.5, (1, 2), (1000, 100000)),
+        *windows("spread"),
+        *windows("mixed", mode="self"),
+        *windows("mixed", mode="other"),
         case("handover", {}, 0.5, 0.1),
         *[case("earlier", keys, 0.5, 0.1) for keys in threads],
         *[case("keepalive", keys, 0.5, 0.2) for keys in threads],
@@ -102,6 +113,8 @@ def quick():
         case("rmw", {}, 0.1, who=LOOP),
         *pairs(0.1, (1, 2), (0,)),
         *pairs(0.1, (1,), (1000,)),
+        case("spread", {"threads": 1, "window": 20000}, 0.1),
+        case("mixed", {"threads": 1, "window": 20000, "mode": "self"}, 0.1),
         case("handover", {}, 0.1),
         Case("sparse", (("count", 50),), 0.2, who=TIMERS),
         *sleeps(50, 0.2),

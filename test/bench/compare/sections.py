@@ -32,22 +32,46 @@ def in_twos(groups):
     return [groups[i:i + 2] for i in range(0, len(groups), 2)]
 
 
-def net_tables(results, title, text, wheres):
-    groups = [(threads_title(at), net(at)) for at in wheres]
+def net_tables(title, text, wheres, columns=net):
+    groups = [(threads_title(at), columns(at)) for at in wheres]
     return [Table(title + (", continued" if i else ""), text if not i else "",
                   some) for i, some in enumerate(in_twos(groups))]
 
 
+def in_flight(results, work, title, text, columns=net, **fixed):
+    """The same for each number of them."""
+    return [t for window in results.values("window", work, **fixed) if window
+            for t in net_tables(
+                f"{title}, {window} in flight a thread", text,
+                results.wheres(work, window=window, **fixed), columns)]
+
+
 def pair(results):
     text = "A timer is scheduled and at once cancelled again.  " + NET_TEXT
-    tables = net_tables(results, "Pair", text,
-                        results.wheres("pair", window=0))
-    for window in results.values("window", "pair"):
-        if window:
-            tables += net_tables(
-                results, f"Pair, {window} in flight a thread",
-                "The oldest is cancelled, and a new one scheduled.",
-                results.wheres("pair", window=window))
+    return [*net_tables("Pair", text, results.wheres("pair", window=0)),
+            *in_flight(results, "pair", "Pair", "The oldest is cancelled, "
+                       "and a new one scheduled.")]
+
+
+def with_runs(at):
+    return [*net(at), Column("runs/s", at, gross("near_s"))]
+
+
+def mixed(results):
+    title, text = "Mixed timeouts", "As Pair with so many in flight, but "
+    spread = ("each timeout is evenly at random between 0.1 and 10 s.  Where "
+              "it takes long until a timer's turn comes, as with hundreds of "
+              "thousands or in a slow facility, the shortest run before.")
+    near = ("with timeouts of 10 s and, beside, a timer 1 ms ahead, {}; "
+            "runs/s: how many of these ran a second.  What they cost is in "
+            "the figures.")
+    tables = in_flight(results, "spread", title, text + spread)
+    for mode, name, how in (
+            ("self", "one near", "whose callback schedules the next"),
+            ("other", "one near from a thread",
+             "that another thread schedules each millisecond")):
+        tables += in_flight(results, "mixed", f"{title}, {name}",
+                            text + near.format(how), with_runs, mode=mode)
     return tables
 
 
@@ -143,7 +167,7 @@ def pending(results):
 
 
 def earlier(results):
-    return net_tables(results, "Earlier", "Each deadline is earlier than all "
+    return net_tables("Earlier", "Each deadline is earlier than all "
                       "before, but two hours ahead; 1000 in flight a "
                       "thread.  The wheels round to ticks, and nobody is "
                       "woken there; timerthread is woken a few times only.",
@@ -163,7 +187,7 @@ def burst(results):
 
 
 def keepalive(results):
-    return net_tables(results, "Keep-alive", "100000 timers of a minute, one "
+    return net_tables("Keep-alive", "100000 timers of a minute, one "
                       "or other is moved to a minute from now.",
                       results.wheres("keepalive"))
 
@@ -184,8 +208,8 @@ def tail(results):
             for at in results.wheres("tail")]
 
 
-ALL = (pair, handover, paced, fire, sparse, pending, earlier, burst, keepalive,
-       tail)
+ALL = (pair, mixed, handover, paced, fire, sparse, pending, earlier, burst,
+       keepalive, tail)
 
 
 def tables(results):

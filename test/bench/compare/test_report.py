@@ -4,6 +4,7 @@ import unittest
 import example
 import page
 import plots
+import table
 from summary import load
 
 
@@ -26,6 +27,25 @@ class Report(unittest.TestCase):
         self.assertEqual(row(self.lines, "libev !"),
                          ["100", "80.0..150", "5.00"])
         self.assertEqual(row(self.lines, "go"), ["490", "480..500", "16.3"])
+
+    def test_in_flight(self):
+        start = self.lines.index("Mixed timeouts, 2000 in flight a thread")
+        self.assertEqual(row(self.lines, "libev !", start),
+                         ["210", "200..220", "1.91"])
+
+    def test_near_timers(self):
+        start = self.lines.index(
+            "Mixed timeouts, one near, 2000 in flight a thread")
+        self.assertEqual(row(self.lines, "timerthread", start),
+                         ["210", "200..220", "1.00", "950"])
+        start = self.lines.index("Mixed timeouts, one near from a thread, "
+                                 "2000 in flight a thread")
+        self.assertEqual(row(self.lines, "libev !", start),
+                         ["610", "600..620", "1.97", "700",
+                          "810", "800..820", "1.98", "700"])
+
+    def test_not_too_wide(self):
+        self.assertLessEqual(max(map(len, self.lines)), table.WIDTH)
 
     def test_order(self):
         start = self.lines.index("Pair")

@@ -49,10 +49,19 @@ class Plan(unittest.TestCase):
         self.assertEqual(paced.arguments(),
                          ["rate=500000", "timeout=0.1", "seconds=3"])
 
+    def test_many_in_flight(self):
+        cases = plan.windows("mixed", mode="self")
+        self.assertEqual(cases[0].arguments(), [
+            "threads=1", "window=2000", "mode=self", "seconds=0.5"])
+        keys = [dict(c.keys) for c in cases]
+        self.assertEqual([k["threads"] for k in keys if k["window"] == 20000],
+                         [1, 2, 8, 64])
+        self.assertEqual(cases[-1].needs, 8 * 100000 * 400 >> 20)
+
     def test_estimates(self):
         names = peers.C_PEERS + tuple(peers.OTHERS) + ("loop",)
         for cases, rounds, minutes in ((plan.quick(), 1, 1),
-                                       (plan.full(), 0, 45)):
+                                       (plan.full(), 0, 80)):
             jobs = plan.jobs(cases, names, rounds, lambda turn: None)
             self.assertLess(plan.takes(jobs), 60 * minutes)
 
