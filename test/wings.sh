@@ -158,11 +158,11 @@ finds() {
 
 finds os/lock.c '#include "intake/slot.h"' 'os/lock.c: intake/slot.h is above'
 finds os/lock.c ' # include <intake/slot.h>' 'lock.c: .* is to be in quotes'
-finds pending/sweep.c '#include "engine/engine.h"' 'sweep.c: engine.* is above'
+finds pending/heap.c '#include "engine/engine.h"' 'heap.c: engine.* is above'
 finds engine/fire.h '#include  "api/instance.h"' 'fire.h: api/instance.h is above'
 finds intake/slot.h '#include "lock.h"' 'slot.h: lock.h is .*in no wing'
 finds intake/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
-finds pending/sweep.c '#include "pending/pending.h"' 'a circle'
+finds pending/heap.c '#include "pending/pending.h"' 'a circle'
 finds intake/bucket.c '#include "intake/rent.h"' 'a circle'
 finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
 finds intake/intake.c 'int cpu(void) { return sched_getcpu(); }' \

@@ -14,12 +14,12 @@
 #include <errno.h>
 #include <limits.h>
 
-struct visit {
+struct visitor {
 	timerthread_visit_fn *visit;
 	void *ctx;
 };
 
-static bool drain_slot(struct slot *s, const struct visit *v)
+static bool drain_slot(struct slot *s, const struct visitor *v)
 {
 	uint64_t id = slot_id(s, atom32_load_acquire(&s->state));
 
@@ -30,12 +30,12 @@ static bool drain_slot(struct slot *s, const struct visit *v)
 }
 
 /* Nothing gets into the bucket any more. */
-static int drain_bucket(struct bucket *b, const struct visit *v, int n)
+static int drain_bucket(struct bucket *b, const struct visitor *v, int n)
 {
 	uint32_t end;
 
 	lock_acquire(&b->lock);
-	end = b->slots.fresh;
+	end = b->slots.fresh << SLOT_WORD_LOG2;
 	lock_release(&b->lock);
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
 		if (drain_slot(slots_at(&b->slots, i), v) && n < INT_MAX)
@@ -66,7 +66,7 @@ static int check_stopped(struct timerthread *tt, bool valid)
 TT_EXPORT int timerthread_drain(struct timerthread *tt,
 				timerthread_visit_fn *visit, void *ctx)
 {
-	const struct visit v = {visit, ctx};
+	const struct visitor v = {visit, ctx};
 	int n;
 
 	n = check_stopped(tt, visit != NULL);

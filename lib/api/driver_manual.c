@@ -11,6 +11,7 @@
 #include "os/clock.h"
 
 #include <errno.h>
+#include <limits.h>
 
 TT_EXPORT int timerthread_start_manual(struct timerthread *tt, int64_t now)
 {
@@ -24,15 +25,31 @@ TT_EXPORT int timerthread_start_manual(struct timerthread *tt, int64_t now)
 				  });
 }
 
+/* From one deadline to the next.  False: in a child of fork(2). */
+static bool run_until(struct timerthread *tt, int64_t end, int *ran)
+{
+	struct engine *e = &tt->engine;
+	int64_t next, now = watch_now(&e->watch);
+
+	do {
+		next = engine_next(e, end);
+		now = next > now ? next : now;
+		if (wakeup_stopping(&e->wakeup))
+			break;
+		watch_set(&e->watch, now);
+		if (!engine_turn(e, now))
+			return false;
+		*ran += e->ran < INT_MAX - *ran ? e->ran : INT_MAX - *ran;
+	} while (e->ran > 0 || now < end);
+	return true;
+}
+
 static int advance(struct timerthread *tt, int64_t end)
 {
-	int ran;
+	int ran = 0;
 
-	if (!engine_turn(&tt->engine, end))
+	if (!run_until(tt, end, &ran))
 		return -ECHILD;
-	if (!wakeup_stopping(&tt->engine.wakeup))
-		virtual_set(tt->engine.virtual, end);
-	ran = tt->engine.ran;
 	driver_end(tt);
 	return ran;
 }
@@ -43,7 +60,7 @@ TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
 	int r = driver_begin(tt, DRIVER_MANUAL, ns >= 0);
 
 	if (r == 0) {
-		r = advance(tt, clock_add(virtual_now(tt->engine.virtual), ns));
+		r = advance(tt, clock_add(watch_now(&tt->engine.watch), ns));
 		errno = saved_errno;
 	}
 	return r;

@@ -36,7 +36,7 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
 static int64_t next_look(const struct engine *e)
 {
 	int64_t rest = REST_NS - e->wakeup.slack;
-	int64_t rested = clock_add(e->now, rest);
+	int64_t rested = clock_add(e->until, rest);
 
 	return rest > 0 && e->ran > 1 && e->next < rested ? rested : e->next;
 }
@@ -47,9 +47,11 @@ static bool work(struct timerthread *tt)
 	if (!call(tt, tt->options.on_start))
 		return false;
 	while (!wakeup_stopping(&tt->engine.wakeup)) {
-		if (!engine_turn(&tt->engine, INT64_MAX))
+		int64_t now = watch_now(&tt->engine.watch);
+
+		if (!engine_turn(&tt->engine, now))
 			return false;
-		wakeup_sleep(&tt->engine.wakeup, next_look(&tt->engine));
+		wakeup_sleep(&tt->engine.wakeup, next_look(&tt->engine), now);
 	}
 	return call(tt, tt->options.on_exit);
 }

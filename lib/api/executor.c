@@ -36,11 +36,10 @@ static void leave(struct timerthread *tt, bool entered)
 
 static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 {
-	if (handover_rearm(b, &tt->engine.wakeup, s))
+	if (handover_rearm(b, &tt->engine.wakeup, s, instance_now(tt)))
 		return;
 	fire_conclude(&tt->engine, s);
 	handover_free(b, s);
-	atom32_add(&tt->engine.ended, 1);
 }
 
 /* False: in a child of fork(2). */
@@ -49,19 +48,13 @@ static bool run(struct timerthread *tt, struct slot *s)
 	struct bucket *b = intake_bucket(tt->engine.intake, s->index);
 	uint64_t id;
 
-	switch (handover_begin(b, &tt->engine.wakeup, s, instance_now(tt))) {
-	case EXPIRY_RUN:
-		id = slot_id(s, atom32_load(&s->state));
-		if (!inside_call(tt, id, s->fn, slot_arg(s)))
-			return false;
-		finish(tt, b, s);
-		break;
-	case EXPIRY_OVER:
-		atom32_add(&tt->engine.ended, 1);
-		break;
-	default:
-		break;
-	}
+	if (handover_begin(b, &tt->engine.wakeup, s, instance_now(tt)) !=
+	    EXPIRY_RUN)
+		return true;
+	id = slot_id(s, atom32_load(&s->state));
+	if (!inside_call(tt, id, s->fn, slot_arg(s)))
+		return false;
+	finish(tt, b, s);
 	return true;
 }
 

@@ -46,7 +46,7 @@ void instance_free(struct timerthread *tt)
 
 int64_t instance_now(const struct timerthread *tt)
 {
-	return instance_lives(tt) ? engine_clock(&tt->engine)
+	return instance_lives(tt) ? watch_now(tt->engine.wakeup.watch)
 				  : clock_now(tt->options.clock);
 }
 

@@ -22,35 +22,29 @@ static uint32_t buckets_of(const struct timerthread *tt,
 	return is_virtual(how) ? 1 : tt->options.buckets;
 }
 
-/* What the engine takes from the options.  False: no memory. */
-static bool set_options(struct timerthread *tt, const struct start *how)
+/* What the engine takes from the options. */
+static void set_options(struct timerthread *tt, const struct start *how)
 {
 	const struct options *o = &tt->options;
 	struct engine *e = &tt->engine;
 
-	e->clock = is_virtual(how) ? CLOCK_MONOTONIC : o->clock;
-	e->batch = how->driver == DRIVER_POLLED;
+	if (is_virtual(how))
+		watch_init_virtual(&e->watch, how->now);
+	else
+		e->watch.clock = o->clock;
 	e->hand_over = o->submit ? executor_hand_over : NULL;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;
-	if (!is_virtual(how))
-		return true;
-	e->virtual = virtual_create(how->now);
-	return e->virtual != NULL;
 }
 
 /* With the engine open. */
 static int begin(struct timerthread *tt, const struct start *how)
 {
-	struct intake *in = tt->engine.intake;
 	int r = how->begin ? how->begin(tt, how->arg) : 0;
 
 	if (r != 0)
 		return -r;
-	/* A loop would wait while they are filed. */
-	if (how->driver != DRIVER_POLLED)
-		intake_hold_far(in);
-	intake_open(in);
+	intake_open(tt->engine.intake);
 	return 0;
 }
 
@@ -59,9 +53,8 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	struct engine *e = &tt->engine;
 	int r;
 
-	if (!set_options(tt, how))
-		return -ENOMEM;
-	r = engine_open(e, buckets_of(tt, how), e->batch);
+	set_options(tt, how);
+	r = engine_open(e, buckets_of(tt, how), how->driver == DRIVER_POLLED);
 	if (r == 0)
 		r = begin(tt, how);
 	if (r < 0)

@@ -2,29 +2,29 @@
 #include "config.h"
 
 #include "engine/engine.h"
-#include "intake/handover.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 void engine_init(struct engine *e, struct timerthread *instance)
 {
 	memset(e, 0, sizeof(*e));
 	e->instance = instance;
-	wakeup_init(&e->wakeup);
+	watch_init(&e->watch);
+	wakeup_init(&e->wakeup, &e->watch);
 	await_init(&e->await);
 }
 
 static bool make_parts(struct engine *e, uint32_t buckets)
 {
 	e->intake = intake_create(buckets);
-	return e->intake && pending_init(&e->pending, e->intake);
+	return e->intake && wakeup_open(&e->wakeup, buckets) &&
+	       pending_init(&e->pending, e->intake, &e->wakeup);
 }
 
 int engine_open(struct engine *e, uint32_t buckets, bool polled)
 {
-	int r = sleeper_open(&e->wakeup.sleeper, e->clock, polled);
+	int r = sleeper_open(&e->wakeup.sleeper, e->watch.clock, polled);
 
 	if (r < 0)
 		return r;
@@ -32,9 +32,8 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 		engine_close(e);
 		return -ENOMEM;
 	}
-	e->now = INT64_MIN;
 	e->next = INT64_MAX;
-	e->reclaim.began = engine_clock(e);
+	e->reclaim.began = watch_now(&e->watch);
 	return 0;
 }
 
@@ -45,8 +44,7 @@ void engine_close(struct engine *e)
 		intake_destroy(e->intake);
 	}
 	e->intake = NULL;
-	free(e->virtual);
-	e->virtual = NULL;
+	wakeup_close(&e->wakeup);
 	sleeper_close(&e->wakeup.sleeper);
 }
 
@@ -55,7 +53,7 @@ void engine_close_inherited(struct engine *e)
 	if (atom32_load(&e->busy) == 0)
 		pending_destroy(&e->pending);
 	intake_destroy_inherited(e->intake);
-	free(e->virtual);
+	wakeup_close(&e->wakeup);
 	sleeper_close_inherited(&e->wakeup.sleeper);
 }
 
@@ -64,26 +62,4 @@ void engine_destroy(struct engine *e)
 	await_empty(&e->await);
 	engine_close(e);
 	await_destroy(&e->await);
-}
-
-size_t engine_take_rearmed(struct engine *e, struct bucket *b,
-			   struct slot *rearmed)
-{
-	struct slot *s;
-	size_t n = 0;
-
-	while ((s = rearmed) != NULL) {
-		rearmed = s->next;
-		pending_add_rearmed(&e->pending, handover_collect(b, s));
-		n++;
-	}
-	return n;
-}
-
-void engine_unreserve(struct engine *e)
-{
-	uint32_t ended = atom32_load(&e->ended);
-
-	pending_unreserve(&e->pending, ended - e->unreserved);
-	e->unreserved = ended;
 }

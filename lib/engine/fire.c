@@ -14,18 +14,6 @@ static void count(struct engine *e)
 		e->ran++;
 }
 
-/* Leaves it to the next batch. */
-static void postpone(struct engine *e, struct bucket *b, struct slot *s,
-		     const struct entry *entry)
-{
-	if (!pending_reserve(&e->pending)) {
-		e->over = true;
-		pending_put_back(&e->pending, *entry);
-	} else if (!handover_postpone(b, &e->wakeup, s, entry)) {
-		pending_unreserve(&e->pending, 1);
-	}
-}
-
 /* Who sees that the timer is over can count on its place. */
 void fire_conclude(struct engine *e, struct slot *s)
 {
@@ -37,11 +25,14 @@ void fire_conclude(struct engine *e, struct slot *s)
 static void finish(struct engine *e, struct bucket *b, struct slot *s,
 		   struct entry *entry)
 {
-	if (expiry_repeat(b, s, entry)) {
-		if (e->batch && entry->deadline <= e->until)
-			postpone(e, b, s, entry);
+	int64_t earliest = wakeup_earliest(&e->wakeup, e->until);
+
+	if (expiry_repeat(b, s, entry, earliest)) {
+		/* Armed again for now, it is for the next turn. */
+		if (entry->deadline <= e->until)
+			pending_send_back(&e->pending, *entry);
 		else
-			pending_put_back(&e->pending, *entry);
+			pending_file(&e->pending, *entry, e->until);
 		return;
 	}
 	fire_conclude(e, s);
@@ -54,7 +45,7 @@ static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 	uint64_t id = slot_id(s, atom32_load(&s->state));
 
 	count(e);
-	pending_prefetch_next(&e->pending, e->now);
+	pending_prefetch_next(&e->pending, e->until);
 	engine_set_idle(e);
 	if (!inside_call(e->instance, id, s->fn, slot_arg(s)))
 		return STEP_FORKED;
@@ -76,22 +67,12 @@ static enum step hand_over(struct engine *e, struct slot *s)
 static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
 			 struct entry *entry)
 {
-	int64_t now = e->now;
+	int64_t now = e->until;
 
 	/* So that a period that has passed by now counts as missed. */
 	if (entry->ticket & TICKET_REPEATS)
-		now = engine_clock(e);
+		now = watch_now(&e->watch);
 	return expiry_begin(b, s, entry, now);
-}
-
-static enum expiry give(struct engine *e, struct bucket *b, struct slot *s,
-			struct entry *entry)
-{
-	enum expiry x = handover_give(b, s, entry, e->now);
-
-	if (x != EXPIRY_RUN)
-		pending_unreserve(&e->pending, 1);
-	return x;
 }
 
 enum step fire(struct engine *e)
@@ -99,14 +80,14 @@ enum step fire(struct engine *e)
 	struct entry entry = pending_take(&e->pending);
 	struct bucket *b = intake_bucket(e->intake, entry.index);
 	struct slot *s = slots_of(&b->slots, entry.index);
-	/* Without memory it runs here. */
-	bool gives = e->hand_over && pending_reserve(&e->pending);
+	enum expiry x = e->hand_over ? handover_give(b, s, &entry, e->until)
+				     : begin(e, b, s, &entry);
 
-	switch (gives ? give(e, b, s, &entry) : begin(e, b, s, &entry)) {
+	switch (x) {
 	case EXPIRY_RUN:
-		return gives ? hand_over(e, s) : run(e, b, s, &entry);
+		return e->hand_over ? hand_over(e, s) : run(e, b, s, &entry);
 	case EXPIRY_LATER:
-		pending_put_back(&e->pending, entry);
+		pending_file(&e->pending, entry, e->until);
 		break;
 	case EXPIRY_OVER:
 		intake_recycle(e->intake, s);

@@ -3,24 +3,20 @@
  * Reclaiming: while the driver is awake for another reason, it finds timers
  * that were cancelled where nobody comes by any more.
  *
- * Elsewhere the looks at other timers are paid for by who schedules (rent.h),
- * and by what is filed or runs (sweep.h); here by the time that passes.
+ * Elsewhere the looks at other timers are paid for by who schedules (rent.h);
+ * here by the time that passes.
  *
  * Guarantees:
  *  1. It begins once in RECLAIM_NS at most, or when the wall clock was set
  *     back, and the driver is not woken for it.
- *  2. Each RECLAIM_LOOK_NS pays for one look into the buckets and one at what
- *     was collected.  It goes on while it finds much, and otherwise ends when
- *     it has been around once.  So among n timers the cancelled ones are found
- *     about n times RECLAIM_LOOK_NS later, if the driver is awake then, and
- *     cost a CPU some thousandths of its time.  But each bucket that holds any
- *     has its share: where nearly all are in one of many, it takes as many
- *     times longer.  Where there are so many buckets that time does not pay for
- *     a step in each, it begins less often.
- *  3. A step is a few looks, or a block of entries.
- *  4. What is in a bucket stays there: to collect what is far from due, and may
- *     soon be cancelled, would cost ten times as much.  But rearmed timers
- *     (handover.h) are collected, some at a time.
+ *  2. Each RECLAIM_LOOK_NS pays for one look.  It goes on while it finds much,
+ *     and otherwise ends when it has been around once.  So among n timers the
+ *     cancelled ones are found about n times RECLAIM_LOOK_NS later, if the
+ *     driver is awake then, and cost a CPU some thousandths of its time.  But
+ *     each bucket that has ever been used has its share: where nearly all are
+ *     in one of many, it takes as many times longer.  Where there are so many
+ *     buckets that time does not pay for a step in each, it begins less often.
+ *  3. A step is a few looks.
  *
  * The driver.
  */

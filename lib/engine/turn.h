@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A turn of the engine: it collects timers from the buckets and runs those that
- * are due.  Who has the engine take its turns is the driver: a thread of its
- * own, an event loop, or a test with a virtual clock.  The driver says until
- * when: nothing that is due later runs.  That is the time to which a virtual
- * clock is advanced, or the beginning of a dispatch; a thread has no such time.
+ * A turn of the engine: it visits the buckets in which something is due, and
+ * runs what is.  Who has the engine take its turns is the driver: a thread of
+ * its own, an event loop, or a test with a virtual clock.
+ *
+ * A turn is a batch.  The driver says until when: by the time that the clock
+ * shows now, or that a virtual clock is set to.  All that is due by then and
+ * was there at the beginning runs, in the order of deadlines; what arrives
+ * meanwhile is for the next turn.  So nobody who schedules again and again for
+ * as soon as possible holds up others.
  *
  * Guarantees:
- *  1. A timer never runs before its deadline, and of those that are due and
- *     were scheduled before the last one ran, the earliest runs next.
- *  2. The buckets are emptied when one may hold a timer earlier than all that
- *     the engine has, or asks for it.  When nothing is due the engine
- *     reclaims; see reclaim.h.
- *  3. A burst holds up what is due by the time it takes to collect it, and then
- *     by a block's filing at a time.
+ *  1. A timer never runs before its deadline, and those of a turn run in the
+ *     order of their deadlines.
+ *  2. A bucket is visited when its earliest arrival is due.  What is far from
+ *     due stays there.  When nothing is due any more the engine reclaims; see
+ *     reclaim.h.
+ *  3. What is due waits for the rows of those that arrived with it (queue.h),
+ *     some ten nanoseconds for each 254, and then for a block's opening at a
+ *     time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.
- *  6. A batch, which is a turn for an event loop, ends whatever callbacks
- *     schedule: once it has collected what was due when it began, it runs
- *     nothing else, and what is armed again for a time up to then goes to the
- *     buckets.  Of what is to be done for timers that are not due it does a
- *     part, and leaves the rest to the next batch, which is to begin at once.
+ *  6. Of what is to be done for timers that are not due a turn does a part, and
+ *     leaves the rest to the next one, which is to begin at once.
  *
  * The driver.
  */
@@ -30,11 +32,17 @@
 #include "engine/engine.h"
 
 /*
- * Runs all that is due by `until`, INT64_MAX: by the time that the clock shows.
- * Then e->next is the deadline to sleep until, or INT64_MIN: not to sleep; and
- * e->ran says how many ran.  False: a callback has returned in a child of
- * fork(2), where all of this may be freed.
+ * Runs all that is due by `until`, which is no later than now.  Then e->next is
+ * the first deadline of what was taken out of the buckets, or INT64_MIN: not to
+ * sleep; and e->ran says how many ran.  False: a callback has returned in a
+ * child of fork(2), where all of this may be freed.
  */
 bool engine_turn(struct engine *e, int64_t until);
+
+/*
+ * The deadline of the earliest timer of all, for a clock that is to be set to
+ * it; if none is due by `limit`, that or a later time.
+ */
+int64_t engine_next(struct engine *e, int64_t limit);
 
 #endif

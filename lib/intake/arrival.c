@@ -2,69 +2,140 @@
 #include "config.h"
 
 #include "intake/arrival.h"
-#include "os/clock.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-/* Another thread may do the same; then what this one took is freed. */
-TT_NOINLINE int arrival_grow(struct bucket *b, bool slot)
+/* What an arrival lacks. */
+struct lack {
+	int chunk;          /* of slots; -1: none */
+	uint32_t untouched; /* word of slots; 0: none */
+	bool block;
+	uint32_t rows;
+};
+
+/* False: there may be no more slots. */
+static bool look(struct bucket *b, struct lane *l, bool slot, struct lack *lack)
 {
-	struct block *block = NULL;
-	void *memory = NULL;
-	bool need_chunk, need_block;
-	int chunk, r = 0;
-	int saved_errno = errno;
+	bool full = !queue_has_room(&l->queue, 1);
 
-	lock_acquire(&b->lock);
-	need_block = !b->arrivals.spares;
-	/* Not before the arrivals were swept, which takes a spare block. */
-	need_chunk = slot && !slots_any(&b->slots) && !need_block;
-	chunk = need_chunk ? slots_next_chunk(&b->slots) : 0;
-	lock_release(&b->lock);
+	lack->rows = full ? queue_wants_rows(&l->queue) : 0;
+	lack->block = full && !b->spares;
+	lack->chunk = -1;
+	lack->untouched = 0;
+	if (!slot || slots_any(&b->slots))
+		return true;
+	lack->untouched = slots_untouched(&b->slots);
+	if (lack->untouched > 0)
+		return true;
+	lack->chunk = slots_next_chunk(&b->slots);
+	return lack->chunk >= 0;
+}
 
-	if (chunk < 0)
-		return -EAGAIN;
-	if (need_chunk && !(memory = slots_chunk_alloc(chunk)))
-		r = -ENOMEM;
-	if (need_block && !(block = block_alloc()))
-		r = -ENOMEM;
+struct memory {
+	void *chunk;
+	struct block *block;
+	struct row *rows;
+};
 
-	lock_acquire(&b->lock);
-	if (memory && slots_add_chunk(&b->slots, chunk, memory))
-		memory = NULL;
-	if (block && !b->arrivals.spares) {
-		block_push(&b->arrivals.spares, block);
-		block = NULL;
+/* Its first page and its last, for the kernel finds them now. */
+static void touch(struct block *b)
+{
+	b->next = NULL;
+	b->entry[BLOCK_ENTRIES - 1].index = 0;
+}
+
+/* False: there is not all of it. */
+static bool take(struct memory *m, const struct lack *lack)
+{
+	*m = (struct memory){NULL, NULL, NULL};
+	if (lack->chunk >= 0)
+		m->chunk = slots_chunk_alloc(lack->chunk);
+	if (lack->block)
+		m->block = block_alloc();
+	if (m->block)
+		touch(m->block);
+	if (lack->rows)
+		m->rows = malloc(lack->rows * sizeof(*m->rows));
+	return !m->chunk == (lack->chunk < 0) && !m->block == !lack->block &&
+	       !m->rows == !lack->rows;
+}
+
+/* Another thread may have done the same; then it is left in *m. */
+static void give(struct bucket *b, struct lane *l, struct memory *m,
+		 const struct lack *lack)
+{
+	if (m->chunk && slots_add_chunk(&b->slots, lack->chunk, m->chunk))
+		m->chunk = NULL;
+	if (lack->untouched > 0)
+		slots_add_touched(&b->slots, lack->untouched);
+	if (m->block && !b->spares) {
+		block_push(&b->spares, m->block);
+		m->block = NULL;
 	}
-	lock_release(&b->lock);
+	if (m->rows)
+		m->rows = queue_give_rows(&l->queue, m->rows, lack->rows);
+}
 
-	free(memory);
-	free(block);
+TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
+{
+	int saved_errno = errno, r = 0;
+	struct lack lack;
+	struct memory m;
+	bool some;
+
+	lock_acquire(&b->lock);
+	some = look(b, l, slot, &lack);
+	lock_release(&b->lock);
+	if (!some)
+		return -EAGAIN;
+	if (!take(&m, &lack))
+		r = -ENOMEM;
+	if (lack.untouched > 0)
+		slots_touch(&b->slots, lack.untouched);
+	lock_acquire(&b->lock);
+	give(b, l, &m, &lack);
+	lock_release(&b->lock);
+	free(m.chunk);
+	free(m.block);
+	free(m.rows);
 	errno = saved_errno;
 	return r;
 }
 
 /*
- * Once for each time, until the bucket is emptied: else each block's end, on
- * each CPU, would go for a lock that all share.
+ * If it is near it may have passed; and if it is earlier by much the lane may
+ * be one for what is farther.  Only by much: where each deadline is a little
+ * earlier than the last, the clock would be read each time.
  */
-TT_NOINLINE bool arrival_burst(struct bucket *b, int64_t *ret_time)
+static bool may_be_wrong(const struct bucket *b, const struct lane *l,
+			 int64_t deadline)
 {
-	bool full = b->arrivals.blocks >= b->full;
-	int64_t time = full ? INT64_MIN : clock_add(b->nearest, -BUCKET_LEAD);
+	unsigned lane = (unsigned)(l - b->lane);
 
-	if (time >= b->asked)
-		return false;
-	b->asked = time;
-	*ret_time = time;
-	return true;
+	return lane == 0 ||
+	       deadline < clock_add(l->queue.nearest, -distance_ahead(lane));
+}
+
+TT_NOINLINE void arrival_place(struct bucket *b, struct wakeup *w,
+			       int64_t deadline, struct arrival *a)
+{
+	int64_t now;
+
+	if (!may_be_wrong(b, a->lane, deadline))
+		return;
+	/* The clock may be a system call. */
+	lock_release(&b->lock);
+	now = watch_now(w->watch);
+	lock_acquire(&b->lock);
+	atomword_store(&b->base, distance_base(now));
+	arrival_aim(b, deadline, a);
+	now = wakeup_earliest(w, now);
+	a->due = deadline < now ? now : deadline;
 }
 
 TT_NOINLINE bool arrival_announce(struct bucket *b, struct wakeup *w,
 				  int64_t deadline)
 {
-	b->listed = true;
-	b->nearest = deadline < b->nearest ? deadline : b->nearest;
+	b->nearest = deadline;
 	return wakeup_announce(w, b->slots.bucket, deadline);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arrival of an entry in a bucket: what scheduling and rescheduling share.
+ * The arrival of an entry in a bucket: what all share that put one there.
  *
  * Guarantees:
  *  1. Between arrival_begin and arrival_add nothing can fail any more.
  *  2. Memory is taken with the lock free.
+ *  3. An arrival whose deadline has passed is filed as due now, less the slack;
+ *     see wakeup_earliest.
+ *     (Where the driver is late, and has not yet come to an earlier one, it
+ *     keeps its deadline.)
  *
  * Any thread.
  */
@@ -16,24 +20,55 @@
 
 #include <errno.h>
 
+/* Where an arrival goes. */
+struct arrival {
+	struct lane *lane;
+	int64_t due; /* the entry's deadline */
+};
+
 /*
- * Takes memory for what is missing: room for an entry, and a slot if that is
- * asked for.  No lock.  Returns 0, -ENOMEM, or -EAGAIN: there may be no more
- * slots.
+ * Takes memory for what is missing: room for an entry in this lane, and a slot
+ * if that is asked for.  No lock.  Returns 0, -ENOMEM, or -EAGAIN: there may be
+ * no more slots.
  */
-int arrival_grow(struct bucket *b, bool slot);
+int arrival_grow(struct bucket *b, struct lane *l, bool slot);
 
 /* Tells the driver of a deadline, as wakeup_announce.  Under the lock. */
 bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
 
-/* With the lock held.  False: memory is missing. */
-static inline bool arrival_ready(struct bucket *b, bool slot)
+/*
+ * This deadline is earlier than all in its lane.  If the lane or the deadline
+ * may be wrong, looks at the clock, with the lock free meanwhile: what was
+ * known before does not hold any more.
+ */
+void arrival_place(struct bucket *b, struct wakeup *w, int64_t deadline,
+		   struct arrival *a);
+
+/* The lane by what is known.  No lock. */
+static inline void arrival_aim(struct bucket *b, int64_t deadline,
+			       struct arrival *a)
 {
-	rent_pay(b);
-	if (slot && unlikely(!slots_any(&b->slots)) && !rent_sweep(b))
+	uintptr_t base = atomword_load(&b->base);
+
+	a->lane = &b->lane[distance_lane(base, deadline)];
+	a->due = deadline;
+}
+
+/* Is there room in the lane, or a spare block?  Under the lock. */
+static inline bool arrival_has_room(struct bucket *b, struct lane *l)
+{
+	return likely(queue_has_room(&l->queue, 1)) ||
+	       (queue_wants_rows(&l->queue) == 0 &&
+		queue_extend(&l->queue, &b->spares));
+}
+
+/* With the lock held.  False: memory is missing. */
+static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
+{
+	rent_pay(b, l);
+	if (slot && unlikely(!slots_any(&b->slots)) && !rent_sweep(b, l))
 		return false;
-	return likely(queue_has_room(&b->arrivals, 1)) ||
-	       queue_extend(&b->arrivals);
+	return arrival_has_room(b, l);
 }
 
 /*
@@ -41,16 +76,20 @@ static inline bool arrival_ready(struct bucket *b, bool slot)
  * asked for.  Returns 0 with the lock held; or, with the lock free,
  * -ESHUTDOWN: the bucket is not open, or what arrival_grow returned.
  */
-static inline int arrival_begin(struct bucket *b, bool slot)
+static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
+				int64_t deadline, struct arrival *a)
 {
 	int r;
 
+	arrival_aim(b, deadline, a);
 	lock_acquire(&b->lock);
+	if (unlikely(deadline < a->lane->queue.nearest))
+		arrival_place(b, w, deadline, a);
 	while (likely(b->open)) {
-		if (likely(arrival_ready(b, slot)))
+		if (likely(arrival_ready(b, a->lane, slot)))
 			return 0;
 		lock_release(&b->lock);
-		r = arrival_grow(b, slot);
+		r = arrival_grow(b, a->lane, slot);
 		if (r < 0)
 			return r;
 		lock_acquire(&b->lock);
@@ -60,39 +99,23 @@ static inline int arrival_begin(struct bucket *b, bool slot)
 }
 
 /*
- * Are there so many arrivals that the driver may have to collect them?
- * Asked at the end of a block, or one entry before it: rent may push one too.
+ * Adds e, for which there is room.  Under the lock.  Returns whether the
+ * caller must call wakeup_kick once it is free.
  */
-static inline bool arrival_is_burst(const struct bucket *b)
+static inline bool arrival_push(struct bucket *b, struct wakeup *w,
+				struct lane *l, struct entry e)
 {
-	return unlikely(!queue_has_room(&b->arrivals, 2)) &&
-	       b->arrivals.blocks >= BUCKET_BURST;
+	return unlikely(queue_push(&l->queue, e)) && e.deadline < b->nearest &&
+	       arrival_announce(b, w, e.deadline);
 }
 
-/*
- * There are many arrivals: is the driver to be asked to collect them, and at
- * what time?  Then wakeup_ask, once the lock is free.  Under the lock.
- */
-bool arrival_burst(struct bucket *b, int64_t *ret_time);
-
-/*
- * Adds e, for which there is room, and releases the lock.  Wakes the driver if
- * it must know.
- */
+/* The same, and releases the lock.  Wakes the driver if it must know. */
 static inline void arrival_add(struct bucket *b, struct wakeup *w,
-			       struct entry e)
+			       struct lane *l, struct entry e)
 {
-	bool kick = false, ask = false;
-	int64_t time;
+	bool kick = arrival_push(b, w, l, e);
 
-	queue_push(&b->arrivals, e);
-	if (unlikely(e.deadline < b->nearest || !b->listed))
-		kick = arrival_announce(b, w, e.deadline);
-	if (arrival_is_burst(b))
-		ask = arrival_burst(b, &time);
 	lock_release(&b->lock);
-	if (unlikely(ask))
-		wakeup_ask(w, time);
 	if (unlikely(kick))
 		wakeup_kick(w);
 }

@@ -2,34 +2,38 @@
 #include "config.h"
 
 #include "intake/bucket.h"
+#include "os/must.h"
+
+#include <string.h>
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
 {
+	memset(b, 0, sizeof(*b));
 	lock_init(&b->lock);
-	b->open = false;
-	b->listed = false;
 	b->nearest = INT64_MAX;
-	b->asked = INT64_MAX;
-	b->lived = 0;
-	b->rests = 0;
-	b->usual = 0;
-	b->full = BUCKET_BURST;
-	queue_init(&b->arrivals);
-	b->rearmed = NULL;
+	b->stranded_nearest = INT64_MAX;
+	for (int i = 0; i < LANES; i++)
+		queue_init(&b->lane[i].queue);
 	slots_init(&b->slots, number, shift);
-	b->recycled = (struct slot_list){NULL, NULL, 0};
+}
+
+static void destroy_arrivals(struct bucket *b)
+{
+	for (int i = 0; i < LANES; i++)
+		queue_destroy(&b->lane[i].queue);
+	block_free_all(b->spares);
 }
 
 void bucket_destroy(struct bucket *b)
 {
-	queue_destroy(&b->arrivals);
+	destroy_arrivals(b);
 	slots_destroy(&b->slots);
 }
 
 void bucket_destroy_inherited(struct bucket *b)
 {
 	if (lock_try(&b->lock))
-		queue_destroy(&b->arrivals);
+		destroy_arrivals(b);
 	/* These are only ever added to. */
 	slots_destroy(&b->slots);
 }
@@ -48,10 +52,24 @@ void bucket_shut(struct bucket *b)
 	lock_release(&b->lock);
 }
 
+size_t bucket_size(const struct bucket *b)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < LANES; i++)
+		n += queue_size(&b->lane[i].queue);
+	return n;
+}
+
 void bucket_check(struct bucket *b)
 {
 	lock_acquire(&b->lock);
-	queue_check(&b->arrivals);
+	for (int i = 0; i < LANES; i++) {
+		queue_check(&b->lane[i].queue);
+		must(bucket_size(b) == 0 ||
+		     b->lane[i].queue.nearest >= b->nearest);
+	}
+	must(b->stranded_nearest >= b->nearest);
 	slots_check(&b->slots);
 	lock_release(&b->lock);
 }

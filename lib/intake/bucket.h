@@ -3,60 +3,61 @@
  * A bucket: where timers are scheduled.  There is one a CPU, so that calls on
  * different CPUs share no cache line.
  *
+ * Its arrivals are in lanes, by how far they are from due (distance.h).  The
+ * driver visits the bucket when the nearest arrival is due, and takes out of
+ * each lane only the blocks that hold what is due, or nearly.  What is far
+ * stays, where it costs little to find it cancelled.
+ *
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
- *     with bucket_collect, or until it is found cancelled.  One that was
- *     rearmed (handover.h) may also leave through bucket_reclaim.
- *  2. Calls pay rent: each looks at two of the oldest arrivals and frees the
- *     slots of those that were cancelled, but some calls rest when that has
- *     left no more arrivals than before.  Before the bucket takes memory
- *     for slots it looks at a whole block of arrivals, and takes none if one
- *     was cancelled.  So the cancelled are never many more than the live, and
- *     are found while their lines are still in this CPU's cache.
- *  3. Constant time under the lock in bucket_schedule.
- *  4. When arrivals fill BUCKET_BURST blocks, the bucket asks the driver to
- *     collect them BUCKET_LEAD before the first is due, as of then, so that the
- *     driver has filed them by that time.  Until it empties the bucket, for
- *     this or for another reason, they wait there, where it costs little to
- *     find them cancelled; but not more than fill `full` blocks.
- *  5. Before bucket_open and after bucket_shut nothing gets in.
+ *     with bucket_collect, or until it is found cancelled.
+ *  2. Calls pay rent: each looks at two of the oldest arrivals of its lane and
+ *     frees the slots of those that were cancelled, but some calls rest when
+ *     that has caught up.  Before the bucket takes memory for slots it looks
+ *     at some of the other lanes, and takes none if one was cancelled.  So the
+ *     cancelled are fewer than the live, and are found while their lines are
+ *     still in this CPU's cache.
+ *  3. Constant time under the lock in bucket_schedule, and a few microseconds
+ *     at a time in what the driver does.
+ *  4. Before bucket_open and after bucket_shut nothing is scheduled.
+ *  5. No timer in the bucket is due before `nearest`, which is announced to the
+ *     wake-up; or the driver is visiting the bucket.
  *
  * Any thread: schedule, reschedule, get_deadline.  Who starts and stops the
- * instance: open, shut.  The driver: collect, reclaim, flush.
+ * instance: open, shut.  The driver: collect, put, reclaim, flush.
  */
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H
 
+#include "intake/distance.h"
 #include "intake/queue.h"
 #include "intake/slot.h"
 #include "intake/wakeup.h"
 #include "os/base.h"
 #include "os/lock.h"
 
-/*
- * In blocks: about 8,000 timers.  With fewer, the driver would collect timers
- * that a busy CPU has in flight and is about to cancel.  With more, and all due
- * soon, it would fall behind.
- */
-#define BUCKET_BURST 32
-
-/* In nanoseconds: in which the driver files half a million timers. */
-#define BUCKET_LEAD 100000000
+/* The arrivals of one distance class. */
+struct lane {
+	/* Protected by the bucket's lock, as all in it. */
+	struct queue queue;
+	uint32_t rests;  /* calls that look at nothing before the next look */
+	uint32_t passes; /* living that are to be passed over; see rent.c */
+	uint32_t probe;  /* where samples are taken */
+};
 
 struct bucket {
-	/* Protected by the lock, all but slots.chunk. */
 	struct lock lock;
+	/* Protected by the lock, all but slots.chunk. */
 	bool open;
-	bool listed;     /* announced to wakeup since the last collection */
-	int64_t nearest; /* no arrival is due earlier */
-	uint32_t lived;  /* looks in a row that met no timer that is over */
-	uint32_t rests;  /* calls that look at nothing before the next look */
-	size_t usual;    /* arrivals when rent has caught up; see rent.c */
-	size_t full;     /* blocks; BUCKET_BURST or more; constant */
-	struct queue arrivals;
-	struct slot *rearmed; /* timers without an entry; see handover.h */
-	int64_t asked;        /* to be collected then; INT64_MAX: has not */
+	uint32_t sweeps; /* the lane that rent_sweep looks at next */
+	int64_t nearest; /* no timer here is due earlier */
+	atomword base;   /* of distances; written under the lock; a hint */
+	struct block *spares;
 	struct slots slots;
+	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
+	/* Timers without an entry; see handover.h. */
+	struct slot *stranded;
+	int64_t stranded_nearest; /* none of those is due earlier */
 	/* The driver's own: freed slots that are not yet among slots.free. */
 	struct slot_list recycled __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(TT_FAR_APART)));
@@ -88,28 +89,45 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 			int64_t *ret_deadline);
 
+/* A visit of the driver's, and what a step of it has taken out. */
+struct visit {
+	int64_t by;  /* all that is due by then is taken, some of the rest */
+	int64_t now; /* distances are counted from then on */
+	unsigned lane;
+	struct queue_cursor cursor; /* with the rows of its blocks */
+	struct slot *stranded;      /* through next, for handover_collect */
+};
+
+void visit_begin(struct visit *v, int64_t by, int64_t now);
+
 /*
- * Takes all arrivals, as a chain of blocks, and flushes the recycled slots.
- * *spares is a chain of empty blocks: the bucket takes one in exchange, and its
- * surplus joins them.  *ret_rearmed is a chain of slots, through next, for
- * handover_collect.
+ * One step of a visit, which the wake-up has asked for.  Spare blocks are
+ * exchanged with *spares: the bucket takes one if it has none, and leaves what
+ * it does not need.  False: that was the last step.
  */
-struct chain bucket_collect(struct bucket *b, struct block **spares,
-			    struct slot **ret_rearmed);
+bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
+		    struct block **spares);
+
+/*
+ * Puts back n entries, from the last on, which the driver has taken; returns
+ * how many of the first there is no memory for.
+ */
+size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
+		  size_t n);
 
 /*
  * One step of finding arrivals that are over, where they are, if nobody else
  * needs the lock.  *left says how many looks may be taken, and then what is
- * left of them; 0: the bucket is done.  Of *spares, a chain of empty blocks,
- * one is taken if none is there to turn arrivals over; the surplus joins them.
- * *ret_rearmed is as of bucket_collect, but it may not be all.  Returns how
- * many looks it took.
+ * left of them; 0: the bucket is done.  Spares as in bucket_collect.  Returns
+ * how many looks it took.
  */
-size_t bucket_reclaim(struct bucket *b, struct wakeup *w, struct block **spares,
-		      uint64_t *left, struct slot **ret_rearmed);
+size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
 
 /* Makes the recycled slots free ones, which a schedule call may take. */
 void bucket_flush(struct bucket *b);
+
+/* Arrivals; under the lock. */
+size_t bucket_size(const struct bucket *b);
 
 /* Aborts if the bucket is not sound; for tests. */
 void bucket_check(struct bucket *b);

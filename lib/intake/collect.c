@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver does with a bucket: it collects, reclaims and flushes.
+ * What the driver does with a bucket: it collects, puts back, reclaims and
+ * flushes.
  */
 #include "config.h"
 
@@ -8,28 +9,25 @@
 #include "intake/bucket.h"
 #include "intake/rent.h"
 
-/*
- * So many of the rearmed are taken at a time: under the lock each is a line
- * that another CPU has written.
- */
-#define REARMED_MAX 8
+/* Entries that are put back with the lock taken once. */
+#define PUT_MAX 64
 
 /* Sees to a spare block, if there is one in *spares.  Under the lock. */
 static void take_spare(struct bucket *b, struct block **spares)
 {
-	if (!b->arrivals.spares && *spares)
-		block_push(&b->arrivals.spares, block_pop(spares));
+	if (!b->spares && *spares)
+		block_push(&b->spares, block_pop(spares));
 }
 
 /* All spare blocks but one.  Under the lock. */
 static struct block *take_surplus(struct bucket *b)
 {
-	struct block *one = block_pop(&b->arrivals.spares);
-	struct block *surplus = b->arrivals.spares;
+	struct block *one = block_pop(&b->spares);
+	struct block *surplus = b->spares;
 
-	b->arrivals.spares = NULL;
+	b->spares = NULL;
 	if (one)
-		block_push(&b->arrivals.spares, one);
+		block_push(&b->spares, one);
 	return surplus;
 }
 
@@ -42,68 +40,131 @@ static void join(struct block **to, struct block *from)
 		block_push(to, b);
 }
 
-struct chain bucket_collect(struct bucket *b, struct block **spares,
-			    struct slot **ret_rearmed)
+void visit_begin(struct visit *v, int64_t by, int64_t now)
+{
+	v->by = by;
+	v->now = now;
+	v->lane = 0;
+	queue_cursor_init(&v->cursor);
+}
+
+/* True: all lanes are done. */
+static bool take_blocks(struct bucket *b, struct visit *v)
+{
+	while (v->lane < LANES) {
+		struct queue *q = &b->lane[v->lane].queue;
+
+		if (q->nearest <= v->by &&
+		    !queue_take(q, &v->cursor,
+				clock_add(v->by, distance_ahead(v->lane))))
+			return false;
+		v->lane++;
+		v->cursor.begun = false;
+		v->cursor.nearest = INT64_MAX;
+	}
+	return true;
+}
+
+static void take_stranded(struct bucket *b, struct visit *v)
+{
+	if (b->stranded_nearest > v->by)
+		return;
+	v->stranded = b->stranded;
+	b->stranded = NULL;
+	b->stranded_nearest = INT64_MAX;
+}
+
+/* What is left in the bucket is announced anew. */
+static void announce(struct bucket *b, struct wakeup *w)
+{
+	int64_t nearest = b->stranded_nearest;
+
+	for (int i = 0; i < LANES; i++) {
+		int64_t t = b->lane[i].queue.nearest;
+
+		nearest = t < nearest ? t : nearest;
+	}
+	b->nearest = nearest;
+	/* The driver is awake, so it need not be woken. */
+	if (nearest < INT64_MAX)
+		wakeup_announce(w, b->slots.bucket, nearest);
+}
+
+bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
+		    struct block **spares)
 {
 	struct block *surplus;
-	struct chain taken;
+	bool done;
 
+	v->cursor.taken = 0;
+	v->stranded = NULL;
 	lock_acquire(&b->lock);
-	taken = (struct chain){queue_take(&b->arrivals), b->nearest};
-	b->listed = false;
-	b->nearest = INT64_MAX;
-	b->asked = INT64_MAX;
-	*ret_rearmed = b->rearmed;
-	b->rearmed = NULL;
-	if (taken.first)
-		take_spare(b, spares);
+	atomword_store(&b->base, distance_base(v->now));
+	done = take_blocks(b, v);
+	if (done) {
+		take_stranded(b, v);
+		announce(b, w);
+	}
+	take_spare(b, spares);
 	surplus = take_surplus(b);
 	slots_add_free(&b->slots, &b->recycled);
 	lock_release(&b->lock);
 
 	join(spares, surplus);
-	return taken;
+	return !done;
 }
 
-/* Some of the rearmed.  *left is not 0 while there are others. */
-static struct slot *take_rearmed(struct bucket *b, uint64_t *left)
+/* Under the lock.  Returns how many are left. */
+static size_t put(struct bucket *b, struct wakeup *w, const struct entry *e,
+		  size_t n, struct arrival *a)
 {
-	struct slot *first = b->rearmed, **last = &b->rearmed;
-
-	for (int i = 0; *last && i < REARMED_MAX; i++)
-		last = &(*last)->next;
-	b->rearmed = *last;
-	*last = NULL;
-	if (b->rearmed && *left == 0)
-		*left = 1;
-	return first;
+	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
+		arrival_aim(b, e[n - 1].deadline, a);
+		if (!arrival_has_room(b, a->lane))
+			break;
+		arrival_push(b, w, a->lane, e[--n]);
+	}
+	return n;
 }
 
-size_t bucket_reclaim(struct bucket *b, struct wakeup *w, struct block **spares,
-		      uint64_t *left, struct slot **ret_rearmed)
+size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
+		  size_t n)
+{
+	struct arrival a;
+	bool grown = false;
+
+	while (n > 0) {
+		size_t left;
+
+		lock_acquire(&b->lock);
+		left = put(b, w, e, n, &a);
+		lock_release(&b->lock);
+		if (left == n && grown)
+			break;
+		grown = left == n;
+		if (grown && arrival_grow(b, a.lane, false) < 0)
+			break;
+		n = left;
+	}
+	return n;
+}
+
+size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left)
 {
 	struct block *surplus;
 	size_t looks;
-	int64_t time;
-	bool ask;
 
 	if (!*spares && (*spares = block_alloc()) != NULL)
 		(*spares)->next = NULL;
-	*ret_rearmed = NULL;
 	if (!lock_try(&b->lock)) {
 		*left = 0;
 		return 0;
 	}
 	take_spare(b, spares);
 	looks = rent_reclaim(b, left);
-	*ret_rearmed = take_rearmed(b, left);
 	surplus = take_surplus(b);
-	/* To turn arrivals over may have begun a block. */
-	ask = b->arrivals.blocks >= BUCKET_BURST && arrival_burst(b, &time);
 	lock_release(&b->lock);
 
-	if (ask)
-		wakeup_ask(w, time);
 	join(spares, surplus);
 	return looks;
 }

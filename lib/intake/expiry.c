@@ -12,10 +12,16 @@ int64_t expiry_next(int64_t deadline, int64_t period, int64_t now)
 	return clock_add((int64_t)((uint64_t)deadline + skipped), period);
 }
 
-/* The queue's entry becomes that of the deadline.  Under the lock. */
-static enum expiry put_back(struct slot *s, uint32_t word, struct entry *e)
+static int64_t later(int64_t a, int64_t b)
 {
-	s->queued = s->deadline;
+	return a > b ? a : b;
+}
+
+/* The queue's entry is to be due then.  Under the lock. */
+static enum expiry put_back(struct slot *s, uint32_t word, struct entry *e,
+			    int64_t due)
+{
+	s->queued = due;
 	*e = slot_entry(s);
 	/* It can only have been cancelled. */
 	return slot_change(s, &word, SLOT_ARMED) ? EXPIRY_LATER : EXPIRY_OVER;
@@ -24,6 +30,7 @@ static enum expiry put_back(struct slot *s, uint32_t word, struct entry *e)
 enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
 {
 	uint32_t word = atom32_load(&s->state);
+	int64_t due = later(s->deadline, e->deadline);
 
 	if (!slot_owns(s, e))
 		return EXPIRY_STALE;
@@ -34,7 +41,7 @@ enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
 	 * rescheduled twice may have its first deadline again, and not be due.
 	 */
 	if (s->deadline > e->deadline || s->deadline > now)
-		return put_back(s, word, e);
+		return put_back(s, word, e, due);
 	return EXPIRY_RUN;
 }
 
@@ -69,22 +76,24 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 	return x;
 }
 
-bool expiry_rearm(struct slot *s, struct entry *e)
+bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
 {
 	uint32_t word = atom32_load(&s->state);
+	int64_t due = later(s->deadline, earliest);
 
 	return likely(slot_state(word) == SLOT_REPEATING) &&
-	       put_back(s, word, e) == EXPIRY_LATER;
+	       put_back(s, word, e, due) == EXPIRY_LATER;
 }
 
-bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e)
+bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
+		   int64_t earliest)
 {
 	bool repeats;
 
 	if (likely(slot_state(atom32_load(&s->state)) != SLOT_REPEATING))
 		return false;
 	lock_acquire(&b->lock);
-	repeats = expiry_rearm(s, e);
+	repeats = expiry_rearm(s, e, earliest);
 	lock_release(&b->lock);
 	return repeats;
 }

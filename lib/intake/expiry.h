@@ -34,9 +34,11 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 
 /*
  * The callback has returned.  True: the timer runs again, and e, as it is now,
- * is to be queued.  False: it does not.
+ * is to be queued; it is not due before `earliest` (see wakeup_earliest).
+ * False: it does not.
  */
-bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e);
+bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
+		   int64_t earliest);
 
 /*
  * running -> dead, for a timer that does not run again.  False: it is ending,
@@ -51,7 +53,7 @@ bool expiry_end(struct slot *s);
  */
 enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now);
 enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now);
-bool expiry_rearm(struct slot *s, struct entry *e);
+bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest);
 
 /* e has not come up.  PENDING, OVER or STALE. */
 enum expiry expiry_look(struct bucket *b, struct slot *s,

@@ -3,22 +3,20 @@
  * Handing a timer over to an executor: it has expired, so that no queue has its
  * entry, but it is not over.
  *
- * A timer that was handed over and is to run later is "rearmed": it is on a
- * list in its bucket, which takes no memory, until the driver collects it.  It
- * is announced as one that is scheduled.  The same way a timer is postponed
- * that a callback has armed again for a time that has passed: a batch leaves it
- * to the next one.
+ * A timer that was handed over and is to run later gets an entry again, as an
+ * arrival.  Where there is no memory for that it is stranded: it is on a list
+ * in its bucket, which takes none, until the driver can file it.  The same way
+ * the driver keeps any timer for whose entry there is no memory.
  *
  * Guarantees:
  *  1. While a timer is handed over nothing else refers to its slot: who
- *     reschedules it to an earlier time makes no entry.  That lasts until the
- *     driver has its entry again, or the slot is freed.
+ *     reschedules it to an earlier time makes no entry.  That lasts until it
+ *     has an entry again, or the slot is freed.
  *  2. It keeps its meaning: pending until its callback begins, and cancelled
  *     or rescheduled as any other.
  *
  * Whoever has the timer, on any thread: begin, rearm, free.  The driver: give,
- * postpone, collect.  test/model/slot.pml is a model of this for Spin, without
- * postpone.
+ * strand, collect.  test/model/slot.pml is a model of this for Spin.
  */
 #ifndef TT_HANDOVER_H
 #define TT_HANDOVER_H
@@ -35,26 +33,32 @@ enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
 
 /*
  * RUN: its callback is to be called, and then handover_rearm.  LATER: it was
- * rescheduled to a later time, and is rearmed now.  OVER: it was cancelled, and
- * its slot is free.
+ * rescheduled to a later time, and has an entry for that now.  OVER: it was
+ * cancelled, and its slot is free.
  */
 enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 			   int64_t now);
 
 /*
- * The callback has returned.  False: the timer does not run again; it is still
- * handed over, until handover_free.
+ * The callback has returned, at the time now.  False: the timer does not run
+ * again; it is still handed over, until handover_free.
  */
-bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s);
+bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
+		    int64_t now);
 
 /* Frees the slot of one that is over. */
 void handover_free(struct bucket *b, struct slot *s);
 
-/* Rearms the timer of e, which no queue has.  False: e is stale. */
-bool handover_postpone(struct bucket *b, struct wakeup *w, struct slot *s,
-		       const struct entry *e);
+/* Strands the timer of e, which no queue has; nothing, if e is stale. */
+void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e);
 
-/* Takes one that bucket_collect or bucket_reclaim handed out, and its entry. */
+/*
+ * A stranded timer is due then.  Under the lock; returns as
+ * wakeup_announce.
+ */
+bool handover_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
+
+/* Takes one that bucket_collect handed out, and its entry. */
 struct entry handover_collect(struct bucket *b, struct slot *s);
 
 #endif

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About half a million timers. */
-#define FAR_BLOCKS 2048
-
 /* With so many recycled slots a bucket is flushed at once. */
 #define RECYCLED_MAX 256
 
@@ -70,12 +67,13 @@ void intake_destroy_inherited(struct intake *in)
 	free(in->memory);
 }
 
-void intake_hold_far(struct intake *in)
+void intake_used(struct intake *in, struct bucket_set *ret_used)
 {
-	size_t full = FAR_BLOCKS / in->n;
-
-	for (uint32_t i = 0; i < in->n; i++)
-		in->bucket[i].full = full > BUCKET_BURST ? full : BUCKET_BURST;
+	*ret_used = (struct bucket_set){0};
+	for (uint32_t i = 0; i < in->n; i++) {
+		if (slots_begun(&in->bucket[i].slots))
+			bucket_set_add(ret_used, i);
+	}
 }
 
 void intake_open(struct intake *in)

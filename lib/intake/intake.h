@@ -42,17 +42,11 @@ void intake_destroy(struct intake *in);
 /* In a child of fork(2): as bucket_destroy_inherited. */
 void intake_destroy_inherited(struct intake *in);
 
-/*
- * Lets the buckets hold arrivals that are far from due: before intake_open.  In
- * all together about as many as the driver can collect and file within
- * BUCKET_LEAD, so that with many buckets none may hold more than a burst.  With
- * 100,000 in flight, all 10 s ahead, a pair took 520 ns where the driver had
- * collected and filed them, and takes 75 where they stay.
- */
-void intake_hold_far(struct intake *in);
-
 void intake_open(struct intake *in);
 void intake_shut(struct intake *in);
+
+/* Which buckets have ever been used. */
+void intake_used(struct intake *in, struct bucket_set *ret_used);
 
 /* A bucket for each CPU that the machine may have. */
 uint32_t intake_default_buckets(void);

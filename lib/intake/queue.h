@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of entries, in blocks of one page.
+ * A queue of entries, in blocks of one page, and a row for each block: that
+ * tells when the first of its entries is due.  So blocks that hold what is due
+ * are found by reading the rows, which lie together, and leave alone.
  *
  * Guarantees:
- *  1. Adding and taking out cost the same whatever the size: no array is
- *     ever copied to grow it.
+ *  1. Adding and taking out cost the same whatever the size, but for the rows
+ *     (16 bytes for 254 entries), which are copied when there are twice as
+ *     many.
  *  2. The entries are contiguous: all blocks but the first and the last are
  *     full.
- *  3. Nothing here allocates.  Who adds brings a block first if there is no
- *     room; a block that falls empty stays with the queue as a spare.
- *  4. Each block knows a time before which none of its entries is due, so
- *     that who takes them all need not look at each.
+ *  3. Nothing here allocates.  Who adds brings a block or rows first if there
+ *     is no room.
+ *  4. A row is never later than an entry of its block, nor `nearest` than any
+ *     entry.
  *
  * Not thread-safe: protected by whatever protects its owner.
  */
@@ -24,23 +27,17 @@
 #include <stddef.h>
 
 #define BLOCK_BYTES   4096
-#define BLOCK_ENTRIES ((BLOCK_BYTES - 48) / sizeof(struct entry))
+#define BLOCK_ENTRIES ((BLOCK_BYTES - 16) / sizeof(struct entry))
 
 struct block {
-	struct block *next; /* in a chain; in a backlog the right child */
-	uint32_t n;         /* entries in it, once it has left the queue */
-	uint32_t rank;      /* in a backlog, as are left, more and bound */
-	int64_t nearest;    /* no entry is due earlier; once not the last */
-	struct block *left;
-	struct block *more; /* the rest of a chain that it is the first of */
-	int64_t bound;      /* no entry of all that chain is due earlier */
+	struct block *next; /* in a chain */
+	size_t n;           /* entries in it, once it has left the queue */
 	struct entry entry[BLOCK_ENTRIES];
 };
 
-/* Blocks, through next, that were taken out of where they were filled. */
-struct chain {
-	struct block *first; /* NULL: none */
-	int64_t nearest;     /* no entry is due earlier */
+struct row {
+	int64_t nearest;     /* no entry is due earlier; once not the last */
+	struct block *block; /* NULL: was taken */
 };
 
 struct queue {
@@ -48,12 +45,35 @@ struct queue {
 	struct entry *back;      /* behind the last entry */
 	struct entry *front_end; /* behind the first block's room */
 	struct entry *back_end;  /* behind the last block's room */
-	struct block *first;
-	struct block *last;
-	struct block *spares;
-	size_t blocks;   /* from first to last */
-	int64_t nearest; /* no entry of the last block is due earlier */
+	int64_t nearest;         /* no entry is due earlier */
+	int64_t last_nearest;    /* no entry of the last block */
+	/* A ring.  The first row and the last have a block. */
+	struct row *row;
+	uint32_t size; /* a power of two, or 0 */
+	uint32_t head; /* the first row; counts on, modulo 2^32 */
+	uint32_t tail; /* behind the last */
+	uint32_t blocks;
 };
+
+/* So many blocks are taken out in one step, at most. */
+#define QUEUE_STEP 64
+
+/* How far queue_take has come, and what it has taken in this step. */
+struct queue_cursor {
+	uint32_t at;
+	bool begun;
+	int64_t nearest; /* of what it has left behind */
+	uint32_t taken;
+	struct row row[QUEUE_STEP];
+};
+
+/* At the beginning of a queue. */
+static inline void queue_cursor_init(struct queue_cursor *c)
+{
+	c->begun = false;
+	c->nearest = INT64_MAX;
+	c->taken = 0;
+}
 
 struct block *block_alloc(void);
 
@@ -80,14 +100,24 @@ static inline struct block *block_pop(struct block **chain)
 void queue_init(struct queue *q);
 void queue_destroy(struct queue *q);
 
-/* Starts the next block, on a spare.  False: there is none. */
-bool queue_extend(struct queue *q);
+/* Starts the next block, on one of *spares.  False: none, or no row. */
+bool queue_extend(struct queue *q, struct block **spares);
 
 /*
- * Takes all entries out and returns them as a chain of blocks through next,
- * each with its n and nearest; NULL if there were none.
+ * How many rows it must have for another block that is added; 0: no more than
+ * it has.  One is left for who turns entries over, and can take no memory.
  */
-struct block *queue_take(struct queue *q);
+uint32_t queue_wants_rows(const struct queue *q);
+
+/* Gives it so many rows, and returns those to free; if it wants them still. */
+struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
+
+/*
+ * One step: takes out blocks that may hold an entry that is due by `by`: adds
+ * their rows to those of the cursor, up to QUEUE_STEP.  True: it has been
+ * through all; queue->nearest is exact then, as far as rows tell.
+ */
+bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
 
 size_t queue_size(const struct queue *q);
 
@@ -95,7 +125,12 @@ size_t queue_size(const struct queue *q);
 void queue_check(const struct queue *q);
 
 /* The slow path of queue_pop. */
-void queue_next_block(struct queue *q);
+void queue_next_block(struct queue *q, struct block **spares);
+
+static inline struct row *queue_row(const struct queue *q, uint32_t i)
+{
+	return &q->row[i & (q->size - 1)];
+}
 
 /* Is there room for n more, without another block? */
 static inline bool queue_has_room(const struct queue *q, size_t n)
@@ -103,13 +138,29 @@ static inline bool queue_has_room(const struct queue *q, size_t n)
 	return (size_t)(q->back_end - q->back) >= n;
 }
 
-/* Adds e at the back.  Needs room. */
-static inline void queue_push(struct queue *q, struct entry e)
+/* Adds e at the back.  Needs room.  True: no other was due as early. */
+static inline bool queue_push(struct queue *q, struct entry e)
 {
 	*q->back++ = e;
-	if (unlikely(e.deadline < q->nearest))
-		q->nearest = e.deadline;
+	if (likely(e.deadline >= q->last_nearest))
+		return false;
+	q->last_nearest = e.deadline;
+	if (e.deadline >= q->nearest)
+		return false;
+	q->nearest = e.deadline;
+	return true;
 }
+
+/*
+ * To look at some entries here and there: the one in a place below queue_span,
+ * or NULL: there is none.  At least about half of the places have one.
+ */
+static inline size_t queue_span(const struct queue *q)
+{
+	return (size_t)(q->tail - q->head) * BLOCK_ENTRIES;
+}
+
+const struct entry *queue_at(const struct queue *q, size_t place);
 
 /* The entry at the front, or NULL. */
 static inline const struct entry *queue_front(const struct queue *q)
@@ -124,19 +175,20 @@ static inline const struct entry *queue_front(const struct queue *q)
 static inline const struct entry *queue_ahead(const struct queue *q,
 					      size_t ahead, size_t n)
 {
-	const struct entry *end = q->first == q->last ? q->back : q->front_end;
+	const struct entry *end =
+		q->front_end == q->back_end ? q->back : q->front_end;
 
 	return (size_t)(end - q->front) >= ahead + n ? q->front + ahead : NULL;
 }
 
 /* Drops the entry at the front; there must be one. */
-static inline void queue_pop(struct queue *q)
+static inline void queue_pop(struct queue *q, struct block **spares)
 {
 	q->front++;
 	if (q->front == q->back)
-		q->front = q->back = q->last->entry;
+		q->front = q->back = q->back_end - BLOCK_ENTRIES;
 	else if (unlikely(q->front == q->front_end))
-		queue_next_block(q);
+		queue_next_block(q, spares);
 }
 
 #endif

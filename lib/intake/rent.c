@@ -2,18 +2,17 @@
 /*
  * When rent rests.
  *
- * Where all that it comes upon lives, either these timers will live for long,
- * and those behind them are to be looked at; or rent has caught up with
+ * Where the oldest that it comes upon live, either these timers will live for
+ * long, and those behind them are to be looked at; or rent has caught up with
  * whoever cancels.  Then it should look at nothing for a while: on another CPU
  * that thread is about to write the very lines that would be read here.
  * (With rests a pair between two CPUs went from 2.0 to 1.6 times a bare
  * hand-over.)
  *
- * It is the latter if there are about as many arrivals as usual, so that what
- * came in during the last rest has been cancelled and dropped by now.  What is
- * usual creeps up, for a load that grows.  To rest whenever all lived would
- * not do: each rest lets in what will be dead, and to get past as many as live
- * took so many rests that the dead were 15 times as many.
+ * A few samples tell.  If one of them is over, so many that live are passed
+ * over as there are.  If none is, the oldest stays first, for it will be
+ * cancelled next.  (When each rest began with passing some over, which were
+ * found only a round later, a quarter of all were dead.)
  */
 #include "config.h"
 
@@ -22,25 +21,148 @@
 /* Calls. */
 #define RESTS 64
 
-TT_NOINLINE void rent_rest(struct bucket *b)
-{
-	size_t n = queue_size(&b->arrivals);
+/*
+ * Where timers are cancelled in no order, looks behind the oldest, which lives.
+ * With one the dead were as many as the live, which did not fit into the
+ * CPU's cache; with three they are a third.
+ */
+#define PASSES 3
 
-	b->lived = 0;
-	if (n <= b->usual + RESTS)
-		b->rests = RESTS;
-	if (n < b->usual)
-		b->usual = n;
-	else
-		b->usual += 1 + (n - b->usual) / 16;
+/* Arrivals of other lanes that are looked at before the table grows. */
+#define SWEEPS 32
+
+/* Arrivals that are looked at before a rest: the oldest, and some others. */
+#define OLDEST 8
+#define OTHERS 4
+
+/* Does its timer live, and does it count?  If not, frees what is dead. */
+static bool is_alive(struct bucket *b, const struct entry *e)
+{
+	uint32_t number = e->index >> b->slots.shift;
+	struct slot *s = slots_get(&b->slots, number);
+
+	if (!slot_owns(s, e))
+		return false;
+	if (!slot_is_dead(s))
+		return true;
+	slots_recycle(&b->slots, s, number);
+	return false;
 }
 
-TT_NOINLINE bool rent_sweep(struct bucket *b)
+/*
+ * The oldest lives, but one of the next few, which were prefetched, does not:
+ * drops that, and puts the oldest in its place.  So a little disorder stays a
+ * little: to pass the oldest over would make more of it.
+ */
+static bool drop_behind(struct bucket *b, struct queue *q)
 {
-	if (!b->arrivals.spares)
-		return false;
-	for (unsigned i = 0; i < BLOCK_ENTRIES && !slots_any(&b->slots); i++)
-		rent_look(b);
+	for (size_t i = 1; i < OLDEST; i++) {
+		if (!queue_ahead(q, i, 1))
+			return false;
+		if (!is_alive(b, &q->front[i])) {
+			q->front[i] = *q->front;
+			queue_pop(q, &b->spares);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Others each time. */
+static bool others_live(const struct bucket *b, struct lane *l)
+{
+	uint64_t span = queue_span(&l->queue);
+
+	for (int i = 0; i < OTHERS; i++) {
+		uint32_t at = l->probe += UINT32_C(0x9e3779b9);
+		const struct entry *e =
+			queue_at(&l->queue, (size_t)(at * span >> 32));
+		const struct slot *s = e ? slots_of(&b->slots, e->index) : NULL;
+
+		if (s && (!slot_owns(s, e) || slot_is_dead(s)))
+			return false;
+	}
+	return true;
+}
+
+/* The ones behind the oldest come first now. */
+static void turn_over(struct bucket *b, struct queue *q)
+{
+	struct entry e;
+
+	if (!queue_front(q))
+		return;
+	e = *queue_front(q);
+	if (!queue_has_room(q, 1) && !queue_extend(q, &b->spares))
+		return;
+	queue_pop(q, &b->spares);
+	queue_push(q, e);
+}
+
+/* Passes over those that live, until one does not. */
+static void pass_over(struct bucket *b, struct lane *l)
+{
+	for (int i = 0; i < PASSES && l->passes > 0; i++) {
+		turn_over(b, &l->queue);
+		rent_prefetch(b, l, RENT_PREFETCH);
+		l->passes--;
+		if (rent_drop(b, l)) {
+			rent_drop(b, l);
+			l->passes = 0;
+		}
+	}
+}
+
+TT_NOINLINE void rent_pass(struct bucket *b, struct lane *l)
+{
+	if (!queue_front(&l->queue))
+		return;
+	if (l->passes == 0) {
+		if (drop_behind(b, &l->queue)) {
+			drop_behind(b, &l->queue);
+			return;
+		}
+		if (others_live(b, l)) {
+			l->rests = RESTS;
+			return;
+		}
+		l->passes = (uint32_t)queue_size(&l->queue);
+	}
+	pass_over(b, l);
+}
+
+/* A look by who adds nothing to this lane. */
+static void look(struct bucket *b, struct lane *l)
+{
+	if (!rent_drop(b, l))
+		turn_over(b, &l->queue);
+	rent_drop(b, l);
+}
+
+/* Lanes in turn. */
+static struct lane *next_lane(struct bucket *b)
+{
+	for (int i = 0; i < LANES; i++) {
+		struct lane *l = &b->lane[b->sweeps++ % LANES];
+
+		if (queue_front(&l->queue))
+			return l;
+	}
+	return &b->lane[0];
+}
+
+bool rent_sweep(struct bucket *b, struct lane *l)
+{
+	if (l->rests > 0) {
+		l->rests = 0;
+		rent_look(b, l);
+	}
+	for (int i = 0; i < SWEEPS && !slots_any(&b->slots); i++) {
+		struct lane *other = next_lane(b);
+
+		if (other != l)
+			look(b, other);
+	}
 	return slots_any(&b->slots);
 }
 
@@ -50,14 +172,13 @@ TT_NOINLINE bool rent_sweep(struct bucket *b)
  */
 size_t rent_reclaim(struct bucket *b, uint64_t *left)
 {
-	size_t n = queue_size(&b->arrivals), found;
-	size_t looks = n < RENT_RECLAIM ? n : RENT_RECLAIM;
-	uint32_t lived = b->lived;
+	struct lane *l = next_lane(b);
+	size_t n = bucket_size(b), in_lane = queue_size(&l->queue), found;
+	size_t looks = in_lane < RENT_RECLAIM ? in_lane : RENT_RECLAIM;
 
 	for (size_t i = 0; i < looks; i++)
-		rent_look(b);
-	b->lived = lived;
-	found = n - queue_size(&b->arrivals);
+		look(b, l);
+	found = in_lane - queue_size(&l->queue);
 	if (*left > n)
 		*left = n;
 	if (found < looks)

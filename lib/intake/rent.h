@@ -19,46 +19,40 @@
  * atomic operation here would wait until what is written to them has arrived:
  * between CPUs that are far apart this took a pair from 205 to 120 ns.
  */
-static inline void rent_prefetch(struct bucket *b, unsigned ahead)
+static inline void rent_prefetch(struct bucket *b, struct lane *l,
+				 unsigned ahead)
 {
-	const struct entry *e = queue_ahead(&b->arrivals, ahead, 2);
+	const struct entry *e = queue_ahead(&l->queue, ahead, 2);
 
 	if (unlikely(!e))
 		return;
+	__builtin_prefetch(e + 40);
 	prefetch_to_write(slots_of(&b->slots, e[0].index));
 	prefetch_to_write(slots_of(&b->slots, e[1].index));
 }
 
 /* Drops the oldest arrival if its timer is over or has another entry. */
-static inline bool rent_drop(struct bucket *b)
+static inline bool rent_drop(struct bucket *b, struct lane *l)
 {
-	const struct entry *e = queue_front(&b->arrivals);
+	const struct entry *e = queue_front(&l->queue);
+	uint32_t number;
 	struct slot *s;
 
 	if (!e)
 		return false;
-	s = slots_of(&b->slots, e->index);
+	number = e->index >> b->slots.shift;
+	s = slots_get(&b->slots, number);
 	if (slot_owns(s, e)) {
 		if (!slot_is_dead(s))
 			return false;
-		slots_recycle(&b->slots, s);
+		slots_recycle(&b->slots, s, number);
 	}
-	queue_pop(&b->arrivals);
+	queue_pop(&l->queue, &b->spares);
 	return true;
 }
 
-/* The oldest arrival lives: the ones behind it come first now. */
-static inline void rent_rotate(struct bucket *b)
-{
-	struct queue *q = &b->arrivals;
-	struct entry e;
-
-	if (!queue_front(q) || (!queue_has_room(q, 1) && !queue_extend(q)))
-		return;
-	e = *queue_front(q);
-	queue_pop(q);
-	queue_push(q, e);
-}
+/* The oldest arrival lives, or there is none: passes it over, or rests. */
+void rent_pass(struct bucket *b, struct lane *l);
 
 /*
  * Looks at two old arrivals.  Most timers are cancelled about in the order in
@@ -66,43 +60,32 @@ static inline void rent_rotate(struct bucket *b)
  * slots are used again in the order in which they lie in memory, and CPUs
  * prefetch them by themselves.
  */
-static inline void rent_look(struct bucket *b)
+static inline void rent_look(struct bucket *b, struct lane *l)
 {
-	if (likely(rent_drop(b))) {
-		b->lived = 0;
-	} else {
-		rent_rotate(b);
-		b->lived++;
-	}
-	if (rent_drop(b))
-		b->lived = 0;
+	if (likely(rent_drop(b, l)))
+		rent_drop(b, l);
+	else
+		rent_pass(b, l);
 }
 
-/* So many looks in a row that met no timer that is over lead to a rest. */
-#define RENT_LIVED 8
-
-/* All of the last looks met living timers: rests, if that is of use. */
-void rent_rest(struct bucket *b);
-
-static inline void rent_pay(struct bucket *b)
+/* Who adds to this lane pays. */
+static inline void rent_pay(struct bucket *b, struct lane *l)
 {
-	if (unlikely(b->rests > 0)) {
-		if (--b->rests < RENT_PREFETCH / 2)
-			rent_prefetch(b, RENT_PREFETCH - 2 - 2 * b->rests);
+	if (unlikely(l->rests > 0)) {
+		if (--l->rests < RENT_PREFETCH / 2)
+			rent_prefetch(b, l, RENT_PREFETCH - 2 - 2 * l->rests);
 		return;
 	}
-	rent_prefetch(b, RENT_PREFETCH);
-	rent_look(b);
-	if (unlikely(b->lived >= RENT_LIVED))
-		rent_rest(b);
+	rent_prefetch(b, l, RENT_PREFETCH);
+	rent_look(b, l);
 }
 
 /*
- * Before the bucket takes memory for slots: looks at a whole block of
- * arrivals, until a slot is free.  False: none is, or there is no spare block
- * and so no room to turn them over.
+ * Before the bucket takes memory for slots: ends the rest of this lane, and
+ * looks at some arrivals of others, where nobody may come by any more, until a
+ * slot is free.  False: none is.
  */
-bool rent_sweep(struct bucket *b);
+bool rent_sweep(struct bucket *b, struct lane *l);
 
 /* So few looks let no caller wait for long. */
 #define RENT_RECLAIM 8

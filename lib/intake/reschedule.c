@@ -17,6 +17,7 @@
 
 #include "intake/arrival.h"
 #include "intake/bucket.h"
+#include "intake/handover.h"
 
 /*
  * Marks a pending timer as moved: from then on the driver, coming upon its
@@ -72,8 +73,11 @@ static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
 	}
 }
 
-/* A pending timer.  "Moved" comes first, then the ticket. */
-static int get_new_entry(struct slot *s, int64_t deadline)
+/*
+ * A pending timer, whose entry will have the deadline due.  "Moved" comes
+ * first, then the ticket.
+ */
+static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
 {
 	uint32_t word = atom32_load(&s->state);
 
@@ -82,14 +86,15 @@ static int get_new_entry(struct slot *s, int64_t deadline)
 	    !mark_moved(s, word))
 		return -ENOENT;
 	atom32_store(&s->ticket, atom32_load(&s->ticket) + TICKET_STEP);
-	s->queued = deadline;
+	s->queued = due;
 	s->deadline = deadline;
 	return 0;
 }
 
 /*
- * A pending timer that is handed over.  If it is rearmed the driver must know
- * of the earlier time; else it is about to begin.  Releases the lock.
+ * A pending timer that is handed over.  If it is stranded the driver must know
+ * of the earlier time; else it is about to begin, or to be filed.  Releases the
+ * lock.
  */
 static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t deadline)
@@ -98,8 +103,8 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	s->queued = deadline;
 	s->deadline = deadline;
-	if (s->rearmed)
-		kick = arrival_announce(b, w, deadline);
+	if (s->stranded)
+		kick = handover_announce(b, w, deadline);
 	lock_release(&b->lock);
 	if (kick)
 		wakeup_kick(w);
@@ -109,7 +114,8 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 			uint64_t id, int64_t deadline, bool inside)
 {
-	int r = arrival_begin(b, false);
+	struct arrival a;
+	int r = arrival_begin(b, w, false, deadline, &a);
 
 	if (r < 0)
 		return r;
@@ -117,9 +123,9 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (r == 1 && s->handed_over)
 		return move_handed_over(b, w, s, deadline);
 	if (r == 1) {
-		r = get_new_entry(s, deadline);
+		r = get_new_entry(s, deadline, a.due);
 		if (r == 0) {
-			arrival_add(b, w, slot_entry(s));
+			arrival_add(b, w, a.lane, slot_entry(s));
 			return 0;
 		}
 	}

@@ -8,16 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t chunk_slots(int chunk)
+/* Words that are touched in one go. */
+#define TOUCHED 4
+
+/* Slots in the smallest page that a kernel has. */
+#define PAGE_SLOTS (4096 / sizeof(struct slot))
+
+/* In words. */
+static uint32_t chunk_size(int chunk)
 {
-	return (size_t)SLOT_FIRST_NUMBER << chunk;
+	return UINT32_C(1) << chunk;
+}
+
+static size_t chunk_bytes(int chunk)
+{
+	return ((size_t)chunk_size(chunk) << SLOT_WORD_LOG2) *
+	       sizeof(struct slot);
 }
 
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 {
 	memset(t, 0, sizeof(*t));
-	t->fresh = SLOT_FIRST_NUMBER;
-	t->end = SLOT_FIRST_NUMBER;
+	t->at = &t->none;
+	t->low = t->last = t->fresh = t->ready = t->end = 1;
 	t->bucket = bucket;
 	t->shift = shift;
 }
@@ -44,23 +57,163 @@ int slots_next_chunk(const struct slots *t)
  */
 void *slots_chunk_alloc(int chunk)
 {
-	return calloc(chunk_slots(chunk) + 1, sizeof(struct slot));
+	size_t bits = chunk_size(chunk) * sizeof(uint64_t);
+
+	return calloc(1, chunk_bytes(chunk) + bits + TT_CACHE_LINE);
+}
+
+static void set_enough(struct slots *t)
+{
+	uint32_t n = (t->ready - 1) << SLOT_WORD_LOG2;
+
+	t->enough = t->ready < t->end ? n - n / 8 : n;
 }
 
 bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 {
-	uintptr_t p = (uintptr_t)memory;
+	uintptr_t p = (uintptr_t)memory, first;
 
 	if (chunk != slots_next_chunk(t))
 		return false;
 	p = (p + TT_CACHE_LINE - 1) & ~(uintptr_t)(TT_CACHE_LINE - 1);
+	first = (uintptr_t)t->end << SLOT_WORD_LOG2;
 	t->memory[chunk] = memory;
+	t->bits[chunk] = (uint64_t *)(p + chunk_bytes(chunk)) - t->end;
 	/* Release: pairs with the load in slots_at. */
 	atomword_store_release(&t->chunk[chunk],
-			       (p - t->end * sizeof(struct slot)) |
+			       (p - first * sizeof(struct slot)) |
 				       SLOT_CHUNK_THERE);
-	t->end += (uint32_t)chunk_slots(chunk);
+	t->end += chunk_size(chunk);
+	set_enough(t);
 	return true;
+}
+
+uint32_t slots_untouched(const struct slots *t)
+{
+	return t->ready < t->end ? t->ready : 0;
+}
+
+/* The words of a chunk lie behind each other, and those of the next do not. */
+static uint32_t end_of_touch(uint32_t word)
+{
+	uint32_t end = UINT32_C(2) << (31 - __builtin_clz(word));
+
+	return end - word < TOUCHED ? end : word + TOUCHED;
+}
+
+/* Nobody uses these slots yet; or somebody does, who touched them first. */
+void slots_touch(struct slots *t, uint32_t word)
+{
+	uint32_t end = end_of_touch(word) << SLOT_WORD_LOG2;
+
+	for (uint32_t i = word << SLOT_WORD_LOG2; i < end; i += PAGE_SLOTS)
+		(void)atom32_swap(&slots_get(t, i)->state, 0, 0);
+	(void)atom32_swap(&slots_get(t, end - 1)->state, 0, 0);
+}
+
+void slots_add_touched(struct slots *t, uint32_t word)
+{
+	if (word == t->ready)
+		t->ready = end_of_touch(word);
+	set_enough(t);
+}
+
+/*
+ * Which free slot is taken?
+ *
+ * Who cancels comes upon timers about in the order in which they were
+ * scheduled.  If they lie in memory in that order the CPU fetches their lines
+ * before they are asked for.  Free lists keep no order where timers are of many
+ * lifetimes.  So slots are taken in the order of their addresses, in rounds.  A
+ * round ends when most of the slots with which it began are free again: it then
+ * was as long as these timers lived.  So what is in flight stays together, and
+ * few slots are cold.
+ *
+ * Some of these timers may live much longer than others; then the round ends
+ * with the word in its middle.
+ */
+
+/* So many slots that are free make a word worth going back, or on, to. */
+#define MOST 32
+#define MANY 8
+
+/* Words that are looked at before it goes elsewhere. */
+#define AHEAD 4
+
+/* The compiler's own is a call, where it does not know the CPU. */
+static int count_bits(uint64_t x)
+{
+	x -= x >> 1 & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) +
+	    (x >> 2 & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (int)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
+static int count_free(const struct slots *t, uint32_t word)
+{
+	return count_bits(*slots_word(t, word));
+}
+
+static bool is_mostly_free(const struct slots *t, uint32_t word)
+{
+	return word < t->fresh && count_free(t, word) >= MOST;
+}
+
+/* The next of n words with so many free slots; 0: none. */
+static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
+			  int least)
+{
+	for (; n > 0 && word < t->fresh; word++, n--) {
+		if (count_free(t, word) >= least)
+			return word;
+	}
+	return 0;
+}
+
+/* A word that was never used. */
+static uint32_t fresh_word(struct slots *t)
+{
+	if (t->fresh == t->ready)
+		return 0;
+	*slots_word(t, t->fresh) = UINT64_MAX;
+	return t->fresh++;
+}
+
+/* Ends the round, perhaps.  0: it goes on. */
+static uint32_t new_round(struct slots *t)
+{
+	uint32_t middle = t->low + (t->word - t->low) / 2;
+
+	if (t->word < t->low)
+		return 0;
+	if (is_mostly_free(t, t->low))
+		return t->low;
+	return is_mostly_free(t, middle) ? t->low = middle : 0;
+}
+
+static uint32_t choose(struct slots *t)
+{
+	uint32_t word = new_round(t);
+
+	if (word == 0)
+		word = next_free(t, t->word + 1, AHEAD, MANY);
+	if (word == 0)
+		word = fresh_word(t);
+	if (word == 0 && *slots_word(t, t->last) != 0)
+		word = t->last;
+	if (word == 0)
+		word = next_free(t, t->word + 1, t->end, 1);
+	if (word == 0)
+		word = t->low = next_free(t, 1, t->end, 1);
+	return word;
+}
+
+TT_NOINLINE void slots_move_on(struct slots *t)
+{
+	t->word = choose(t);
+	t->at = slots_word(t, t->word);
+	t->slot = slots_of(t, t->word << SLOT_WORD_LOG2 << t->shift);
 }
 
 /*
@@ -133,24 +286,34 @@ int slot_cancel_pending(struct slot *s, uint64_t id)
 	return cancel_armed(s, &word) ? 0 : cancel_pending(s, id, &word);
 }
 
+static void check_word(const struct slots *t, uint32_t word, size_t *n)
+{
+	uint64_t bits = *slots_word(t, word);
+
+	must(word < t->fresh || bits == 0);
+	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
+		uint32_t number = word << SLOT_WORD_LOG2 | i;
+		uint32_t state = atom32_load(&slots_at(t, number)->state);
+		bool free_bit = bits >> i & 1;
+
+		must(word < t->fresh || state == 0);
+		must(!free_bit || (state & SLOT_STATE_MASK) == SLOT_FREE);
+		*n += word < t->fresh && !free_bit;
+	}
+}
+
 void slots_check(const struct slots *t)
 {
-	size_t end = SLOT_FIRST_NUMBER, free_slots = 0;
+	uint32_t end = 1;
+	size_t used = 0;
 
 	for (int i = 0; i < SLOT_CHUNKS; i++) {
 		must(!t->memory[i] == !atomword_load_acquire(&t->chunk[i]));
 		must(i == 0 || !t->memory[i] || t->memory[i - 1]);
-		end += t->memory[i] ? chunk_slots(i) : 0;
+		end += t->memory[i] ? chunk_size(i) : 0;
 	}
-	must(end == t->end && t->fresh <= t->end);
-	for (const struct slot *s = t->free; s; s = s->next) {
-		uint32_t state = atom32_load(&s->state);
-
-		must((state & SLOT_STATE_MASK) == SLOT_FREE);
-		must(slots_at(t, s->index >> t->shift) == s);
-		must(s->index >> t->shift < t->fresh);
-		must(++free_slots <= t->fresh);
-	}
-	for (uint32_t i = t->fresh; i < t->end; i++)
-		must(atom32_load(&slots_at(t, i)->state) == 0);
+	must(end == t->end && t->fresh <= t->ready && t->ready <= end);
+	for (uint32_t i = 1; i < t->end; i++)
+		check_word(t, i, &used);
+	must(used == t->used);
 }

@@ -86,9 +86,9 @@ struct slot {
 	uint32_t index; /* set before the first use, constant from then on */
 	/* Protected by the bucket's lock. */
 	bool handed_over; /* no queue has its entry; see handover.h */
-	bool rearmed;     /* and it is on its bucket's list of rearmed timers */
+	bool stranded;    /* and it is on its bucket's list of such timers */
 	int64_t deadline;
-	int64_t queued; /* its entry's deadline */
+	int64_t queued; /* its entry's; later, where the timer's has passed */
 	/*
 	 * Written under the bucket's lock while the slot is free, then read
 	 * by the driver alone, while the timer runs or the driver has its
@@ -114,12 +114,29 @@ struct slot {
 #define SLOT_CHUNKS       (32 - SLOT_FIRST_LOG2)
 #define SLOT_TOP_CHUNK    (SLOT_CHUNKS - 1)
 
+/*
+ * Slots are numbered in words of 64, of which a bit each says that it is free.
+ * Word 1 is the first, and the highest bit of a word's number says the chunk.
+ */
+#define SLOT_WORD_LOG2 SLOT_FIRST_LOG2
+
 /* The slots of one bucket. */
 struct slots {
 	/* Protected by the bucket's lock. */
-	struct slot *free;
-	uint32_t fresh; /* numbers from here to end were never used */
-	uint32_t end;   /* behind the highest number */
+	struct slot *hot;  /* one that was freed a moment ago, or NULL */
+	uint64_t *at;      /* the word that slots are taken from */
+	struct slot *slot; /* that of its lowest bit */
+	uint32_t word;     /* its number */
+	uint32_t low;      /* the word where this round began; see slot.c */
+	uint32_t last;     /* the word of the slot that was freed last */
+	uint32_t fresh;    /* words from here to ready were never used */
+	uint32_t ready;    /* words from here to end were never touched */
+	uint32_t end;      /* behind the highest word */
+	uint32_t used;     /* slots that are not free, and the hot one */
+	uint32_t enough;   /* so many may be; see slots_any */
+	uint64_t none;     /* the word of a table without slots */
+	/* As chunk below, for the free bits. */
+	uint64_t *bits[SLOT_CHUNKS];
 	/* Constant. */
 	uint32_t bucket;
 	uint32_t shift; /* bits of an index that say the bucket */
@@ -134,7 +151,6 @@ struct slots {
 /* A list of slots through next. */
 struct slot_list {
 	struct slot *first;
-	struct slot *last;
 	size_t n;
 };
 
@@ -148,16 +164,26 @@ static inline int slots_max_chunks(const struct slots *t)
 }
 
 /*
- * Growing, in two steps because the lock is not held while memory is
- * allocated.  slots_next_chunk: the number of the chunk to make, or -1 when
- * the table may not grow any more; under the lock.  slots_chunk_alloc: its
- * memory, or NULL; no lock.  slots_add_chunk: puts it in place, if that chunk
- * is still the next; under the lock.  Returns false if not, and the memory is
- * the caller's to free.
+ * Growing, in steps because the lock is not held while memory is allocated, or
+ * touched for the first time, when the kernel has to find a page.
+ *
+ * slots_next_chunk: the number of the chunk to make, or -1 when the table may
+ * not grow any more; under the lock.  slots_chunk_alloc: its memory, or NULL;
+ * no lock.  slots_add_chunk: puts it in place, if that chunk is still the next;
+ * under the lock.  Returns false if not, and the memory is the caller's to
+ * free.
+ *
+ * slots_untouched: the first word that was never touched, or 0: none; under the
+ * lock.  slots_touch: touches some from there on; no lock.  slots_add_touched:
+ * they may be used; under the lock.
  */
 int slots_next_chunk(const struct slots *t);
 void *slots_chunk_alloc(int chunk);
 bool slots_add_chunk(struct slots *t, int chunk, void *memory);
+
+uint32_t slots_untouched(const struct slots *t);
+void slots_touch(struct slots *t, uint32_t word);
+void slots_add_touched(struct slots *t, uint32_t word);
 
 /* Aborts if the table is not sound.  Under the lock; for tests. */
 void slots_check(const struct slots *t);
@@ -201,33 +227,72 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
 }
 
-/* The slot that an entry refers to. */
-static inline struct slot *slots_of(const struct slots *t, uint32_t index)
+/* Has there ever been one?  Any thread. */
+static inline bool slots_begun(const struct slots *t)
 {
-	uint32_t number = index >> t->shift;
+	return atomword_load(&t->chunk[0]) != 0;
+}
+
+/* The slot with this number, which the table has. */
+static inline struct slot *slots_get(const struct slots *t, uint32_t number)
+{
 	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
 
 	return slot_address(atomword_load_acquire(&t->chunk[i]), number);
 }
 
+/* The slot that an entry refers to. */
+static inline struct slot *slots_of(const struct slots *t, uint32_t index)
+{
+	return slots_get(t, index >> t->shift);
+}
+
+/* Finds another word with a free slot; there must be one. */
+void slots_move_on(struct slots *t);
+
 /* A free slot; there must be one.  Under the lock. */
 static inline struct slot *slots_take(struct slots *t)
 {
-	struct slot *s = t->free;
+	struct slot *s = t->hot;
+	uint32_t bit;
 
-	if (likely(s != NULL)) {
-		t->free = s->next;
+	if (s) {
+		t->hot = NULL;
 		return s;
 	}
-	s = slots_of(t, t->fresh << t->shift);
-	s->index = t->fresh++ << t->shift | t->bucket;
+	if (unlikely(*t->at == 0))
+		slots_move_on(t);
+	bit = (uint32_t)__builtin_ctzll(*t->at);
+	*t->at &= *t->at - 1;
+	t->used++;
+	s = t->slot + bit;
+	prefetch_to_write(s + 8);
+	s->index = (t->word << SLOT_WORD_LOG2 | bit) << t->shift | t->bucket;
 	return s;
 }
 
-/* Is there one to take?  Under the lock. */
+/*
+ * Is there one to take?  While there is memory that was not touched, a few are
+ * left free: else they would be too scattered to be taken in order.  Under the
+ * lock.
+ */
 static inline bool slots_any(const struct slots *t)
 {
-	return likely(t->free != NULL) || t->fresh != t->end;
+	return t->used < t->enough || t->hot;
+}
+
+/* How many are not free.  Under the lock. */
+static inline size_t slots_used(const struct slots *t)
+{
+	return t->used - (t->hot != NULL);
+}
+
+/* The free bits of a word of the table.  Under the lock. */
+static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
+{
+	unsigned i = 31 - (unsigned)__builtin_clz(word);
+
+	return t->bits[i] + word;
 }
 
 static inline enum slot_state slot_state(uint32_t word)
@@ -254,10 +319,12 @@ static inline struct entry slot_entry(const struct slot *s)
 }
 
 /*
- * Arms a slot from slots_take and returns its timer's id.  Under the lock.
+ * Arms a slot from slots_take, whose entry will have the deadline due, and
+ * returns its timer's id.  Under the lock.
  * Release: pairs with the compare-and-swaps in slot_cancel and slot_begin.
  */
-static inline uint64_t slot_arm(struct slot *s, const struct timer *t)
+static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
+				int64_t due)
 {
 	uint32_t word = atom32_load(&s->state) | SLOT_ARMED;
 
@@ -265,7 +332,7 @@ static inline uint64_t slot_arm(struct slot *s, const struct timer *t)
 
 	atom32_store(&s->ticket, ticket + !!t->period + 1);
 	s->deadline = t->deadline;
-	s->queued = t->deadline;
+	s->queued = due;
 	s->period = t->period;
 	s->fn = t->fn;
 	atomword_store(&s->arg, (uintptr_t)t->arg);
@@ -348,13 +415,26 @@ static inline bool slot_free(struct slot *s)
 	return likely(word != 0);
 }
 
-/* Frees a dead slot.  Under the lock. */
-static inline void slots_recycle(struct slots *t, struct slot *s)
+/* Under the lock. */
+static inline void slots_set_free(struct slots *t, uint32_t number)
 {
-	if (!slot_free(s))
+	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+
+	t->last = number >> SLOT_WORD_LOG2;
+	t->bits[i][t->last] |= UINT64_C(1) << (number % SLOT_FIRST_NUMBER);
+	t->used--;
+}
+
+/* Frees a dead slot, which has this number.  Under the lock. */
+static inline void slots_recycle(struct slots *t, struct slot *s,
+				 uint32_t number)
+{
+	if (unlikely(!slot_free(s)))
 		return;
-	s->next = t->free;
-	t->free = s;
+	if (!t->hot && number >> SLOT_WORD_LOG2 == t->word)
+		t->hot = s;
+	else
+		slots_set_free(t, number);
 }
 
 /* Frees a dead slot, for slots_add_free.  By the owner of the list. */
@@ -364,19 +444,15 @@ static inline void slot_list_add(struct slot_list *l, struct slot *s)
 		return;
 	s->next = l->first;
 	l->first = s;
-	if (!l->last)
-		l->last = s;
 	l->n++;
 }
 
 /* Adds all of l to the table's free slots, and empties it.  Under the lock. */
 static inline void slots_add_free(struct slots *t, struct slot_list *l)
 {
-	if (!l->first)
-		return;
-	l->last->next = t->free;
-	t->free = l->first;
-	*l = (struct slot_list){NULL, NULL, 0};
+	for (const struct slot *s = l->first; s; s = s->next)
+		slots_set_free(t, s->index >> t->shift);
+	*l = (struct slot_list){NULL, 0};
 }
 
 #endif

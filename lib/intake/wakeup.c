@@ -4,25 +4,43 @@
 #include "intake/wakeup.h"
 #include "os/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* No time that the driver sleeps until is as early. */
 #define AWAKE INT64_MIN
 
-void wakeup_init(struct wakeup *w)
+void wakeup_init(struct wakeup *w, struct watch *watch)
 {
 	memset(w, 0, sizeof(*w));
 	lock_init(&w->lock);
 	w->arrivals = INT64_MAX;
-	w->asked = INT64_MAX;
 	w->sleep = AWAKE;
-	w->seen_arrivals = INT64_MAX;
+	w->watch = watch;
 	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false};
 }
 
+bool wakeup_open(struct wakeup *w, uint32_t n)
+{
+	w->visit = malloc(n * sizeof(*w->visit));
+	if (!w->visit)
+		return false;
+	w->n = n;
+	for (uint32_t i = 0; i < n; i++)
+		w->visit[i] = INT64_MAX;
+	return true;
+}
+
+void wakeup_close(struct wakeup *w)
+{
+	free(w->visit);
+	w->visit = NULL;
+	w->n = 0;
+}
+
 /*
- * Tells the driver to look: it is awake, or must not sleep on.  Under the
- * lock.  Release: pairs with the load in wakeup_arrivals.
+ * The driver must not sleep, or sleep on.  Under the lock.  Release: pairs with
+ * the load of who sleeps on a timer (sleeper.c).
  */
 static void change(struct wakeup *w)
 {
@@ -43,43 +61,18 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	bool kick = false;
 
 	lock_acquire(&w->lock);
-	bucket_set_add(&w->listed, bucket);
+	w->visit[bucket] = deadline;
 	if (deadline < w->arrivals) {
 		w->arrivals = deadline;
 		kick = until < w->sleep;
 		if (kick) {
 			w->sleep = until;
 			w->kicked = true;
-		}
-		if (kick || w->sleep == AWAKE)
 			change(w);
+		}
 	}
 	lock_release(&w->lock);
 	return kick;
-}
-
-/* When the driver wakes up.  Under the lock. */
-static int64_t wakes_at(const struct wakeup *w)
-{
-	int64_t asked = latest(w, w->asked);
-
-	return asked < w->sleep ? asked : w->sleep;
-}
-
-void wakeup_ask(struct wakeup *w, int64_t time)
-{
-	bool kick = false;
-
-	lock_acquire(&w->lock);
-	if (time < w->asked) {
-		kick = latest(w, time) < wakes_at(w);
-		w->asked = time;
-		if (kick || w->sleep == AWAKE)
-			change(w);
-	}
-	lock_release(&w->lock);
-	if (kick)
-		wakeup_kick(w);
 }
 
 /* What the descriptor must be set to; AWAKE: whoever is awake will see to it */
@@ -88,7 +81,7 @@ static int64_t due(struct wakeup *w)
 	int64_t t;
 
 	lock_acquire(&w->lock);
-	t = wakeup_stopping(w) ? INT64_MAX : wakes_at(w);
+	t = wakeup_stopping(w) ? INT64_MAX : w->sleep;
 	lock_release(&w->lock);
 	return t;
 }
@@ -113,82 +106,66 @@ void wakeup_kick(struct wakeup *w)
 		sleeper_wake(&w->sleeper, &w->seq);
 }
 
-/* By when the driver must look into the buckets.  Under the lock. */
-static int64_t expected(const struct wakeup *w)
+int64_t wakeup_arrivals(struct wakeup *w)
 {
-	return w->asked < w->arrivals ? w->asked : w->arrivals;
+	int64_t t;
+
+	lock_acquire(&w->lock);
+	t = w->arrivals;
+	lock_release(&w->lock);
+	return t;
 }
 
 /* Under the lock. */
-static void see(struct wakeup *w)
+static void hand_out(struct wakeup *w, int64_t by, struct bucket_set *due)
 {
-	w->seen_seq = atom32_load(&w->seq);
-	w->seen_arrivals = expected(w);
-}
-
-int64_t wakeup_arrivals(struct wakeup *w)
-{
-	/* Acquire: pairs with the store in change(). */
-	if (atom32_load_acquire(&w->seq) != w->seen_seq) {
-		lock_acquire(&w->lock);
-		see(w);
-		lock_release(&w->lock);
-	}
-	return w->seen_arrivals;
-}
-
-void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed)
-{
-	lock_acquire(&w->lock);
-	*ret_listed = w->listed;
-	w->listed = (struct bucket_set){0};
 	w->arrivals = INT64_MAX;
-	w->asked = INT64_MAX;
-	see(w);
-	lock_release(&w->lock);
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (w->visit[i] <= by) {
+			bucket_set_add(due, i);
+			w->visit[i] = INT64_MAX;
+		} else if (w->visit[i] < w->arrivals) {
+			w->arrivals = w->visit[i];
+		}
+	}
 }
 
-void wakeup_listed(struct wakeup *w, struct bucket_set *ret_listed)
+bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due)
 {
+	bool any;
+
 	lock_acquire(&w->lock);
-	*ret_listed = w->listed;
+	any = w->arrivals <= by && w->arrivals < INT64_MAX;
+	if (any) {
+		*ret_due = (struct bucket_set){0};
+		hand_out(w, by, ret_due);
+	}
 	lock_release(&w->lock);
+	return any;
 }
 
-static int64_t halfway(const struct wakeup *w, int64_t until)
+static int64_t halfway(int64_t now, int64_t until)
 {
-	int64_t now = clock_now(w->sleeper.clock);
-
 	return until > now ? now + (until / 2 - now / 2) : until;
 }
 
-/*
- * A sleep has ended.  Is it to go on?  It is, if no wake-up ended it and it was
- * not to end by now: it was cut short by wakeup_ask, or ended for no reason.
- */
-static bool sleeps_on(struct wakeup *w, uint32_t *seq, int64_t *until)
+/* By when it must wake up.  Under the lock. */
+static int64_t first(const struct wakeup *w, int64_t next)
 {
-	int64_t now = clock_now(w->sleeper.clock);
-	bool kicked;
-
-	lock_acquire(&w->lock);
-	kicked = w->kicked || wakeup_stopping(w);
-	*seq = atom32_load(&w->seq);
-	*until = wakes_at(w);
-	lock_release(&w->lock);
-	return !kicked && *until > now;
+	return latest(w, next < w->arrivals ? next : w->arrivals);
 }
 
-void wakeup_sleep(struct wakeup *w, int64_t next)
+void wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 {
-	int64_t until = latest(w, next);
+	int64_t until;
 	uint32_t seq;
 
-	if (unlikely(w->woken >= WAKEUP_ROW))
-		until = halfway(w, until);
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
-	if (expected(w) < next || wakeup_stopping(w)) {
+	until = first(w, next);
+	if (unlikely(w->woken >= WAKEUP_ROW))
+		until = halfway(now, until);
+	if (until <= now || wakeup_stopping(w)) {
 		lock_release(&w->lock);
 		return;
 	}
@@ -196,17 +173,14 @@ void wakeup_sleep(struct wakeup *w, int64_t next)
 	w->kicked = false;
 	lock_release(&w->lock);
 
-	do
-		sleeper_sleep(&w->sleeper, &w->seq, seq, until);
-	while (sleeps_on(w, &seq, &until));
-
+	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 	wakeup_rise(w);
 }
 
 void wakeup_lie_down(struct wakeup *w, int64_t next)
 {
 	lock_acquire(&w->lock);
-	w->sleep = latest(w, next < w->arrivals ? next : w->arrivals);
+	w->sleep = first(w, next);
 	lock_release(&w->lock);
 	set_descriptor(w);
 }
@@ -216,7 +190,6 @@ void wakeup_rise(struct wakeup *w)
 	lock_acquire(&w->lock);
 	w->woken = w->kicked ? w->woken + 1 : 0;
 	w->sleep = AWAKE;
-	see(w);
 	lock_release(&w->lock);
 }
 

@@ -4,22 +4,20 @@
  *
  * A bucket that receives a timer earlier than all that it holds announces it
  * here.  So the driver learns all that it must know from one place: the
- * earliest deadline that waits in any bucket, and which buckets hold anything
- * at all.  It collects them when that deadline is earlier than the earliest of
- * its own, and sleeps when it is not.
+ * earliest deadline that waits in each bucket, and in any.  It visits a bucket
+ * when its earliest is due, and sleeps until then, or until the first of what
+ * it has itself.
  *
  * Guarantees:
  *  1. A timer that waits in a bucket has, whenever that bucket's lock is
- *     free, the bucket's bit set here and a deadline not before `arrivals`,
- *     or the driver is between wakeup_collect and that bucket.
+ *     free, a deadline not before the bucket's time here; or the driver is
+ *     between wakeup_collect and the end of its visit to that bucket.
  *  2. No wake-up is lost: the driver does not sleep beyond a deadline that was
  *     announced, and the slack.  Both sides decide under the lock; the futex
  *     word changes there too, so a wake that comes between the decision to
  *     sleep and the sleep ends it.
  *  3. A wake-up is sent only to a driver that sleeps, or has decided to, beyond
  *     the new deadline and the slack, and beyond all that it was sent one for.
- *     A bucket that must be emptied for its size asks for that, at once or
- *     before it is due.
  *     After several wake-ups in a row, with no sleep between that lasted to
  *     its end, the driver sleeps only half as long as it might: what is
  *     announced for the other half then needs no wake-up.  That costs at most
@@ -34,8 +32,8 @@
  * between the two delays its own timer, and those due after it, until it runs
  * again; earlier ones send a wake-up of their own.
  *
- * Any thread: announce, ask, kick, stop, stopping.  The driver: the rest; where
- * it sleeps in a loop, lie_down and rise in the place of sleep.
+ * Any thread: announce, earliest, kick, stop, stopping.  The driver: the rest;
+ * where it sleeps in a loop, lie_down and rise in the place of sleep.
  * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
  * wake-up, test/model/polled.pml one of the descriptor.
  */
@@ -47,6 +45,7 @@
 #include "os/base.h"
 #include "os/lock.h"
 #include "os/sleeper.h"
+#include "os/watch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,8 +57,7 @@ struct wakeup {
 	struct lock lock;
 	/*
 	 * The futex.  Written under the lock, read without: it changes when
-	 * `arrivals` falls, unless the driver sleeps and may sleep on, and
-	 * when stopping is set.
+	 * the driver is not to sleep on, and when stopping is set.
 	 */
 	atom32 seq;
 	atom32 stopping; /* set once, under the lock; read without */
@@ -67,19 +65,22 @@ struct wakeup {
 	int64_t arrivals; /* no timer in a bucket is due earlier */
 	int64_t sleep;    /* the driver sleeps until then; INT64_MIN: awake */
 	bool kicked;      /* since it lay down: it must not sleep on */
-	int64_t asked;    /* it should collect them then, though none is due */
-	struct bucket_set listed; /* buckets that may hold timers */
+	int64_t *visit;   /* the same as arrivals for each bucket */
 	/* Constant while the driver runs. */
+	uint32_t n;    /* buckets */
 	int64_t slack; /* may sleep so much longer than until a deadline */
+	struct watch *watch;
 	struct sleeper sleeper;
-	/* The driver's own: `arrivals` as of `seq` then. */
-	uint32_t seen_seq __attribute__((aligned(TT_FAR_APART)));
-	int64_t seen_arrivals;
+	/* The driver's own. */
 	uint32_t woken; /* sleeps in a row that a wake-up ended */
 };
 
-/* Awake, with a slack of 0 and a sleeper on CLOCK_MONOTONIC. */
-void wakeup_init(struct wakeup *w);
+/* Awake, with a slack of 0, a sleeper on CLOCK_MONOTONIC, and no buckets. */
+void wakeup_init(struct wakeup *w, struct watch *watch);
+
+/* Makes what it needs for n buckets.  False: no memory. */
+bool wakeup_open(struct wakeup *w, uint32_t n);
+void wakeup_close(struct wakeup *w);
 
 /*
  * Tells that bucket has received a timer for deadline.  Under the bucket's
@@ -90,30 +91,31 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 void wakeup_kick(struct wakeup *w);
 
 /*
- * A bucket holds so many timers that they are to be collected at this time,
- * before the first is due.  A sleep that lasts longer is cut short; that does
- * not count as a wake-up.  Call it without a lock; if the bucket was collected
- * meanwhile, that is done once more for nothing.
+ * A timer that is armed now is not due before this, though its deadline may
+ * have passed: so nobody who asks for "as soon as possible" again and again
+ * comes before others.  It lets the driver sleep no longer.  But the wall clock
+ * may be set back, and a virtual one stands still: there it keeps its deadline.
  */
-void wakeup_ask(struct wakeup *w, int64_t time);
+static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
+{
+	return watch_goes_on(w->watch) ? clock_add(now, -w->slack) : INT64_MIN;
+}
 
-/* No timer in a bucket is due, or to be collected, earlier than this. */
+/* No timer in a bucket is due earlier than this. */
 int64_t wakeup_arrivals(struct wakeup *w);
 
 /*
- * Begins to collect what the buckets hold: hands out which to visit, and takes
- * them off the list.
+ * Begins to collect what is due by this time: hands out which buckets to visit,
+ * and takes their times off.  False: none.
  */
-void wakeup_collect(struct wakeup *w, struct bucket_set *ret_listed);
-
-/* Which buckets may hold timers. */
-void wakeup_listed(struct wakeup *w, struct bucket_set *ret_listed);
+bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
 
 /*
- * Sleeps until the deadline next and the slack are over, INT64_MAX: for ever,
- * or until there is reason not to.
+ * Sleeps until the deadline next, or the earliest in a bucket, and the slack
+ * are over, INT64_MAX: for ever, or until there is reason not to.  Not at all
+ * if that is no later than now.
  */
-void wakeup_sleep(struct wakeup *w, int64_t next);
+void wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
 
 /*
  * From here on the driver sleeps in the loop, until the deadline next, or the
@@ -121,7 +123,7 @@ void wakeup_sleep(struct wakeup *w, int64_t next);
  */
 void wakeup_lie_down(struct wakeup *w, int64_t next);
 
-/* The driver is awake again, and must be told of all that comes. */
+/* The driver is awake again, and must be told of nothing. */
 void wakeup_rise(struct wakeup *w);
 
 /* Ends this and all later sleeps; in a loop, without waking it. */

@@ -128,8 +128,7 @@ static TT_NOINLINE void drop_chunk(struct heap *h)
 
 static bool has_surplus(const struct heap *h)
 {
-	return unlikely(h->n + h->reserved + 2 * HEAP_CHUNK <
-			h->chunks * HEAP_CHUNK);
+	return unlikely(h->n + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK);
 }
 
 void heap_remove(struct heap *h, size_t i)
@@ -147,19 +146,10 @@ void heap_remove(struct heap *h, size_t i)
 		drop_chunk(h);
 }
 
-void heap_unreserve(struct heap *h, size_t n)
-{
-	h->reserved -= n;
-	while (has_surplus(h))
-		drop_chunk(h);
-}
-
 void heap_check(const struct heap *h)
 {
-	size_t used = h->n + h->reserved;
-
 	must(h->chunks <= h->table_size);
-	must(used == 0 || used + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
+	must(h->n == 0 || h->n + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
 	must(!has_surplus(h));
 	for (size_t i = 0; i < h->chunks; i++)
 		must((uintptr_t)h->chunk[i] % TT_CACHE_LINE == 0);

@@ -40,7 +40,6 @@
 struct heap {
 	struct entry **chunk; /* the table */
 	size_t n;
-	size_t reserved; /* places of entries that are out and may return */
 	size_t chunks;
 	size_t table_size; /* in chunks */
 };
@@ -58,7 +57,7 @@ static inline struct entry *heap_at(const struct heap *h, size_t i)
 /* Is there room for one more? */
 static inline bool heap_has_room(const struct heap *h)
 {
-	return likely(h->n + h->reserved + HEAP_SHIFT < h->chunks * HEAP_CHUNK);
+	return likely(h->n + HEAP_SHIFT < h->chunks * HEAP_CHUNK);
 }
 
 /* Makes room for one more.  False: no memory, and nothing has changed. */
@@ -69,9 +68,6 @@ void heap_push(struct heap *h, struct entry e);
 
 /* Removes the entry at position i; another takes its place. */
 void heap_remove(struct heap *h, size_t i);
-
-/* The places of n entries that were taken out are reserved no more. */
-void heap_unreserve(struct heap *h, size_t n);
 
 /* Aborts if the heap is not sound; for tests. */
 void heap_check(const struct heap *h);

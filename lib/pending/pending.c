@@ -1,394 +1,322 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "intake/expiry.h"
+#include "intake/handover.h"
 #include "os/clock.h"
 #include "os/must.h"
 #include "pending/pending.h"
 
-#define BATCH      64
+#include <stdlib.h>
+#include <string.h>
+
+/* Looks of a step. */
+#define BATCH 64
+
+/* Spare blocks that are kept, and that are freed in one go. */
 #define SPARES_MAX 16
 
-/* A slot of so few entries is filed anew to know which of them live. */
-#define FEW (4 * BLOCK_ENTRIES)
+/*
+ * When a block is opened, timers that are due within so much are looked at: who
+ * was cancelled or rescheduled goes no further.
+ */
+#define WATCHED_NS (NEAR_NS << LANE_WIDTH_LOG2)
 
-/* What is due within so many nanoseconds is near, if there is time for it. */
-#define NEAR_NS 500000
-
-/* In so many nanoseconds a block can be filed, while others run. */
-#define BLOCK_NS 20000
-
-bool pending_init(struct pending *p, struct intake *in)
+bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 {
-	*p = (struct pending){.filed.intake = in, .near = PENDING_NEAR};
-	heap_init(&p->filed.heap);
-	wheel_init(&p->filed.wheel);
-	return heap_make_room(&p->filed.heap);
+	*p = (struct pending){.intake = in, .wakeup = w};
+	heap_init(&p->heap);
+	heap_init(&p->blocks);
+	return heap_make_room(&p->heap) && heap_make_room(&p->blocks);
+}
+
+/* A block in a heap: where entries have a ticket and a slot, its address. */
+_Static_assert(sizeof(void *) <=
+		       sizeof(struct entry) - offsetof(struct entry, ticket),
+	       "an address fits there");
+
+static struct entry entry_of(struct row r)
+{
+	struct entry e = {.deadline = r.nearest};
+
+	memcpy(&e.ticket, &r.block, sizeof(r.block));
+	return e;
+}
+
+static struct block *block_of(const struct entry *e)
+{
+	struct block *b;
+
+	memcpy(&b, &e->ticket, sizeof(b));
+	return b;
 }
 
 void pending_destroy(struct pending *p)
 {
-	heap_destroy(&p->filed.heap);
-	wheel_destroy(&p->filed.wheel);
-	backlog_destroy(&p->backlog);
-	block_free_all(p->filed.spares);
+	for (size_t i = 0; i < p->blocks.n; i++)
+		block_free_all(block_of(heap_at(&p->blocks, i)));
+	heap_destroy(&p->blocks);
+	heap_destroy(&p->heap);
+	block_free_all(p->spares);
 }
 
-void pending_sweep(struct pending *p, uint64_t *left)
+/*
+ * There is no room in the heap: makes one chain of the block and those at the
+ * heap's top.
+ */
+static TT_NOINLINE void add_to_top(struct pending *p, struct row r)
 {
-	size_t looked;
+	struct entry *top = heap_at(&p->blocks, 0);
+	struct block *last = r.block;
 
-	if (sweep_look(&p->sweep, &p->filed, SWEEP_BATCH, &looked))
-		*left = *left > 0 ? *left : 1;
+	while (last->next)
+		last = last->next;
+	last->next = block_of(top);
+	if (top->deadline < r.nearest)
+		r.nearest = top->deadline;
+	*top = entry_of(r);
+}
+
+void pending_add(struct pending *p, struct row r)
+{
+	if (likely(heap_make_room(&p->blocks)))
+		heap_push(&p->blocks, entry_of(r));
 	else
-		*left -= *left < looked ? *left : looked;
-	if (*left > filed_count(&p->filed))
-		*left = filed_count(&p->filed);
+		add_to_top(p, r);
 }
 
-static bool has_room(struct pending *p)
+/* Back to their bucket; where there is no memory, without an entry. */
+static void send_back(struct pending *p, const struct entry *e, size_t n)
 {
-	size_t looked;
+	struct bucket *b;
+	size_t left;
 
-	if (likely(heap_has_room(&p->filed.heap)))
-		return true;
-	sweep_look(&p->sweep, &p->filed, SWEEP_BATCH, &looked);
-	return heap_make_room(&p->filed.heap);
-}
-
-static bool goes_far(const struct pending *p, int64_t deadline)
-{
-	return p->filed.heap.n >= p->near &&
-	       wheel_takes(&p->filed.wheel, deadline);
-}
-
-/* False: no memory. */
-static bool file(struct pending *p, struct entry e)
-{
-	if (goes_far(p, e.deadline) &&
-	    wheel_file(&p->filed.wheel, e, &p->filed.spares))
-		return true;
-	if (!has_room(p))
-		return false;
-	heap_push(&p->filed.heap, e);
-	return true;
-}
-
-/* Puts a block that was taken from the backlog back. */
-static void add_block(struct pending *p, struct block *b)
-{
-	b->next = NULL;
-	backlog_add(&p->backlog, (struct chain){b, b->nearest});
-}
-
-/*
- * Is the i-th entry to be looked at before it is filed?  Those that go to the
- * heap are: their slots will be needed soon.  Of those that go to the wheel, a
- * sample is; see sweep.h.
- */
-static inline bool is_watched(const struct pending *p, const struct block *b,
-			      uint32_t i)
-{
-	return sweep_is_turn(&p->sweep, i) ||
-	       !goes_far(p, b->entry[i].deadline);
-}
-
-/* Files the entries of b.  False: no memory for the rest. */
-static bool file_all(struct pending *p, struct block *b)
-{
-	for (; b->n > 0; b->n--) {
-		uint32_t i = b->n - 1, ahead = i - INTAKE_PREFETCH;
-		struct entry *e = &b->entry[i];
-
-		if (i >= INTAKE_PREFETCH && is_watched(p, b, ahead))
-			intake_prefetch(p->filed.intake, &b->entry[ahead]);
-		if (is_watched(p, b, i) &&
-		    sweep_refresh(&p->sweep, p->filed.intake, e))
-			continue;
-		if (!file(p, *e))
-			return false;
-	}
-	return true;
-}
-
-bool pending_file_block(struct pending *p)
-{
-	struct block *b;
-	size_t filed;
-
-	if (backlog_empty(&p->backlog))
-		return false;
-	b = backlog_take(&p->backlog);
-	if (!b)
-		return true;
-	filed = b->n;
-	if (!file_all(p, b)) {
-		add_block(p, b);
-		return false;
-	}
-	block_push(&p->filed.spares, b);
-	pending_trim(p);
-	sweep_pay(&p->sweep, &p->filed, filed);
-	return true;
-}
-
-static struct entry *earliest_of(struct block *b)
-{
-	struct entry *earliest = b->entry;
-
-	for (uint32_t i = 1; i < b->n; i++) {
-		if (b->entry[i].deadline < earliest->deadline)
-			earliest = &b->entry[i];
-	}
-	return earliest;
-}
-
-/*
- * The heap is full: if the earliest entry of the backlog's first block is
- * earlier than the top of the heap, puts each in the other's place.  The new
- * top is earlier than the old one, so the heap stays one.
- */
-static TT_NOINLINE void exchange(struct pending *p)
-{
-	struct entry *top = heap_at(&p->filed.heap, 0);
-	struct block *b = backlog_take(&p->backlog);
-	struct entry *e, t = *top;
-
-	if (!b)
+	if (n == 0)
 		return;
-	e = earliest_of(b);
-	if (e->deadline < t.deadline) {
-		*top = *e;
-		*e = t;
-		e = earliest_of(b);
+	b = intake_bucket(p->intake, e->index);
+	left = bucket_put(b, p->wakeup, e, n);
+	for (size_t i = 0; i < left; i++)
+		handover_strand(b, p->wakeup, &e[i]);
+}
+
+void pending_send_back(struct pending *p, struct entry e)
+{
+	send_back(p, &e, 1);
+}
+
+/*
+ * The heap is full, and there is no memory: it keeps the earlier one of e and
+ * its top.  A new top that is earlier than the old one leaves it a heap.
+ */
+static TT_NOINLINE void exchange(struct pending *p, struct entry e)
+{
+	struct entry *top = heap_at(&p->heap, 0), later = e;
+
+	if (e.deadline < top->deadline) {
+		later = *top;
+		*top = e;
 	}
-	b->nearest = e->deadline;
-	add_block(p, b);
+	p->full = true;
+	send_back(p, &later, 1);
+}
+
+static void keep(struct pending *p, struct entry e)
+{
+	if (likely(heap_make_room(&p->heap)))
+		heap_push(&p->heap, e);
+	else
+		exchange(p, e);
+}
+
+static int64_t near_to(int64_t now)
+{
+	return clock_add(now, PENDING_NEAR_NS);
+}
+
+void pending_file(struct pending *p, struct entry e, int64_t now)
+{
+	if (e.deadline <= near_to(now))
+		keep(p, e);
+	else
+		send_back(p, &e, 1);
 }
 
 /* The heap's first deadline. */
 static int64_t top(const struct pending *p)
 {
-	return p->filed.heap.n > 0 ? heap_at(&p->filed.heap, 0)->deadline
-				   : INT64_MAX;
+	return p->heap.n > 0 ? heap_at(&p->heap, 0)->deadline : INT64_MAX;
 }
 
-static bool backlog_is_first(const struct pending *p)
+static void recycle(struct pending *p, struct slot *s)
 {
-	return unlikely(!backlog_empty(&p->backlog)) &&
-	       (p->filed.heap.n == 0 || backlog_nearest(&p->backlog) < top(p));
+	intake_recycle(p->intake, s);
 }
 
-/*
- * When a slot is to be opened, so that its entries have been filed once more
- * by the time that the first is due.
- */
-static int64_t opens_at(const struct wheel_slot *s)
+/* False: e is of no more use.  A later deadline goes into it. */
+static bool refresh(struct pending *p, struct entry *e)
 {
-	int64_t blocks = (int64_t)(s->n / BLOCK_ENTRIES);
+	struct bucket *b = intake_bucket(p->intake, e->index);
+	struct slot *s = slots_of(&b->slots, e->index);
+	enum expiry x = expiry_refresh(b, s, e);
 
-	if (unlikely(s->nearest.deadline == INT64_MAX))
-		return INT64_MAX;
-	return clock_add(s->nearest.deadline, -blocks * BLOCK_NS);
+	if (x == EXPIRY_OVER)
+		recycle(p, s);
+	return x == EXPIRY_PENDING;
 }
 
-/*
- * When the wheel's first slot is to be opened: for itself, or because a large
- * one of a higher level is to be, and that is after it.
- */
-static int64_t wheel_opens_at(const struct wheel *w)
+static void prefetch(struct pending *p, const struct block *b, size_t i,
+		     int64_t watched)
 {
-	int64_t first = INT64_MAX;
+	if (i < b->n && b->entry[i].deadline <= watched)
+		intake_prefetch(p->intake, &b->entry[i]);
+}
 
-	for (uint32_t left = w->occupied; left; left &= left - 1) {
-		uint32_t level = (uint32_t)__builtin_ctz(left);
-		int64_t t = opens_at(wheel_first_of(w, level));
+static void open_block(struct pending *p, struct block *b, int64_t nearest,
+		       int64_t now)
+{
+	int64_t from = nearest > now ? nearest : now;
+	int64_t near = near_to(from), watched = clock_add(from, WATCHED_NS);
+	size_t far = 0;
 
-		first = t < first ? t : first;
+	for (size_t i = 0; i < INTAKE_PREFETCH; i++)
+		prefetch(p, b, i, watched);
+	for (size_t i = 0; i < b->n; i++) {
+		struct entry e = b->entry[i];
+
+		prefetch(p, b, i + INTAKE_PREFETCH, watched);
+		if (e.deadline <= watched && !refresh(p, &e))
+			continue;
+		if (e.deadline <= near)
+			keep(p, e);
+		else
+			b->entry[far++] = e;
 	}
-	return first;
+	send_back(p, b->entry, far);
+	block_push(&p->spares, b);
 }
 
-/* Is the wheel's first slot to be opened before the heap's first is due? */
-static bool wheel_is_first(const struct pending *p, int64_t opens)
+/* There may be several, if there was no memory. */
+static void open_first(struct pending *p, int64_t now)
 {
-	return unlikely(p->filed.wheel.occupied) &&
-	       (p->filed.heap.n == 0 || opens < top(p));
+	struct entry first = *heap_at(&p->blocks, 0);
+	struct block *b = block_of(&first);
+	struct row rest = {first.deadline, b->next};
+
+	heap_remove(&p->blocks, 0);
+	if (unlikely(rest.block))
+		heap_push(&p->blocks, entry_of(rest));
+	open_block(p, b, first.deadline, now);
 }
 
-void pending_add(struct pending *p, struct chain c)
+/* The first of the heap is of no more use. */
+static bool is_over(struct pending *p)
 {
-	backlog_add(&p->backlog, c);
+	const struct entry *e = heap_at(&p->heap, 0);
+	struct bucket *b = intake_bucket(p->intake, e->index);
+	struct slot *s = slots_of(&b->slots, e->index);
+	enum expiry x = expiry_look(b, s, e);
+
+	if (x == EXPIRY_OVER)
+		recycle(p, s);
+	return x != EXPIRY_PENDING;
 }
 
-/* False: e is of no more use, or its timer was rescheduled. */
-static bool is_plain(struct pending *p, const struct entry *e)
+/* May a block hold the earliest? */
+static bool blocks_first(const struct pending *p)
 {
-	const struct slot *s = intake_slot_of(p->filed.intake, e);
-
-	return slot_owns(s, e) &&
-	       slot_state(atom32_load(&s->state)) == SLOT_ARMED;
+	return unlikely(p->blocks.n > 0) &&
+	       (p->heap.n == 0 || heap_at(&p->blocks, 0)->deadline < top(p));
 }
 
-/*
- * As pending_next, and the wheel is first.  Where the earliest timer of its
- * first slot was cancelled or rescheduled, that slot is filed once more to find
- * which one it is now; but if it has many, the driver wakes up for it once.
- */
-static enum pending_next look_far(struct pending *p, int64_t opens,
-				  int64_t *ret_next)
+bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 {
-	const struct wheel_slot *s = wheel_first(&p->filed.wheel);
-
-	*ret_next = opens;
-	if (s->n > FEW || likely(is_plain(p, &s->nearest)))
-		return PENDING_FAR;
-	sweep_raise_alarm(&p->sweep);
-	pending_add(p, wheel_take(&p->filed.wheel, false));
-	return PENDING_MORE;
-}
-
-/* As pending_next: the earliest of all is in the heap, or there is none. */
-static enum pending_next look_near(struct pending *p, int64_t *ret_next)
-{
-	*ret_next = top(p);
-	if (p->filed.heap.n == 0 ||
-	    !sweep_drop(&p->sweep, p->filed.intake, heap_at(&p->filed.heap, 0)))
-		return PENDING_FIRST;
-	heap_remove(&p->filed.heap, 0);
-	return PENDING_MORE;
-}
-
-enum pending_next pending_next(struct pending *p, int64_t *ret_next)
-{
-	enum pending_next found = PENDING_MORE;
-
-	for (int i = 0; i < BATCH && found == PENDING_MORE; i++) {
-		int64_t opens;
-
-		if (backlog_is_first(p)) {
-			*ret_next = backlog_nearest(&p->backlog);
-			if (!pending_file_block(p) && backlog_is_first(p))
-				exchange(p);
-			break;
+	for (int i = 0; i < BATCH; i++) {
+		*ret_next = top(p);
+		if (blocks_first(p)) {
+			*ret_next = heap_at(&p->blocks, 0)->deadline;
+			open_first(p, now);
+			return false;
 		}
-		opens = wheel_opens_at(&p->filed.wheel);
-		found = wheel_is_first(p, opens) ? look_far(p, opens, ret_next)
-						 : look_near(p, ret_next);
+		if (p->heap.n == 0 || !is_over(p))
+			return true;
+		heap_remove(&p->heap, 0);
 	}
-	return found;
-}
-
-void pending_ran(struct pending *p, size_t n)
-{
-	pending_file_block(p);
-	sweep_pay(&p->sweep, &p->filed, n);
-}
-
-void pending_open(struct pending *p)
-{
-	pending_add(p, wheel_take(&p->filed.wheel, true));
-}
-
-/* What is being filed from a slot that was opened must not go back there. */
-void pending_advance(struct pending *p, int64_t now)
-{
-	if (backlog_empty(&p->backlog))
-		wheel_advance(&p->filed.wheel, now);
-}
-
-bool pending_prepare(struct pending *p, int64_t now)
-{
-	pending_advance(p, now);
-	if (pending_file_block(p))
-		return true;
-	if (likely(!p->filed.wheel.occupied) ||
-	    wheel_opens_at(&p->filed.wheel) > clock_add(now, NEAR_NS))
-		return false;
-	pending_open(p);
-	return true;
+	return false;
 }
 
 struct entry pending_take(struct pending *p)
 {
-	struct entry e = *heap_at(&p->filed.heap, 0);
+	struct entry e = *heap_at(&p->heap, 0);
 
-	heap_remove(&p->filed.heap, 0);
+	heap_remove(&p->heap, 0);
 	/* While this one runs.  It is going to be changed, too. */
-	if (p->filed.heap.n > 0)
-		prefetch_to_write(intake_slot_of(p->filed.intake,
-						 heap_at(&p->filed.heap, 0)));
+	if (p->heap.n > 0)
+		prefetch_to_write(
+			intake_slot_of(p->intake, heap_at(&p->heap, 0)));
 	return e;
 }
 
 /* Those next to the top come after it. */
 void pending_prefetch_next(const struct pending *p, int64_t now)
 {
-	const struct heap *h = &p->filed.heap;
+	const struct heap *h = &p->heap;
 
 	if (top(p) > now || h->n == 0)
 		return;
 	for (size_t i = 1; i <= HEAP_ARITY && i < h->n; i++)
-		prefetch_to_write(
-			intake_slot_of(p->filed.intake, heap_at(h, i)));
-	__builtin_prefetch(
-		slot_arg(intake_slot_of(p->filed.intake, heap_at(h, 0))));
-}
-
-/* There is a place in the heap for it. */
-void pending_put_back(struct pending *p, struct entry e)
-{
-	if (!goes_far(p, e.deadline) ||
-	    !wheel_file(&p->filed.wheel, e, &p->filed.spares))
-		heap_push(&p->filed.heap, e);
-}
-
-bool pending_reserve(struct pending *p)
-{
-	p->filed.heap.reserved++;
-	/* What is in the heap leaves a place when it is taken out. */
-	if (p->filed.heap.n > 0 || heap_make_room(&p->filed.heap))
-		return true;
-	p->filed.heap.reserved--;
-	return false;
-}
-
-void pending_add_rearmed(struct pending *p, struct entry e)
-{
-	pending_put_back(p, e);
-	heap_unreserve(&p->filed.heap, 1);
-}
-
-void pending_unreserve(struct pending *p, size_t n)
-{
-	heap_unreserve(&p->filed.heap, n);
+		prefetch_to_write(intake_slot_of(p->intake, heap_at(h, i)));
+	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, heap_at(h, 0))));
 }
 
 bool pending_first_moved(const struct pending *p)
 {
 	const struct slot *s;
 
-	if (p->filed.heap.n == 0)
+	if (p->heap.n == 0)
 		return false;
-	s = intake_slot_of(p->filed.intake, heap_at(&p->filed.heap, 0));
+	s = intake_slot_of(p->intake, heap_at(&p->heap, 0));
 	return slot_state(atom32_load(&s->state)) == SLOT_MOVED;
 }
 
-bool pending_trim(struct pending *p)
+void pending_trim(struct pending *p)
 {
-	struct block **kept = &p->filed.spares, *surplus = NULL;
+	struct block **kept = &p->spares, *surplus = NULL;
 
 	for (int i = 0; *kept && i < SPARES_MAX; i++)
 		kept = &(*kept)->next;
 	for (int i = 0; *kept && i < BATCH; i++)
 		block_push(&surplus, block_pop(kept));
 	block_free_all(surplus);
-	return *kept != NULL;
+}
+
+size_t pending_count(const struct pending *p)
+{
+	size_t n = p->heap.n;
+
+	for (size_t i = 0; i < p->blocks.n; i++) {
+		const struct block *b = block_of(heap_at(&p->blocks, i));
+
+		for (; b; b = b->next)
+			n += b->n;
+	}
+	return n;
+}
+
+static void check_block(const struct block *b, int64_t nearest)
+{
+	must(b->n > 0 && b->n <= BLOCK_ENTRIES);
+	for (size_t i = 0; i < b->n; i++)
+		must(b->entry[i].deadline >= nearest);
 }
 
 void pending_check(const struct pending *p)
 {
-	heap_check(&p->filed.heap);
-	must(p->filed.heap.chunks > 0);
-	wheel_check(&p->filed.wheel);
-	backlog_check(&p->backlog);
+	heap_check(&p->heap);
+	heap_check(&p->blocks);
+	for (size_t i = 0; i < p->blocks.n; i++) {
+		const struct entry *e = heap_at(&p->blocks, i);
+
+		for (const struct block *b = block_of(e); b; b = b->next)
+			check_block(b, e->deadline);
+	}
 }

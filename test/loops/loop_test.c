@@ -199,7 +199,7 @@ static void check_timer(const struct timer *t)
 }
 
 /*
- * In the order of deadlines, some of which are past and many the same.
+ * In the order of deadlines, many of which are the same.
  */
 
 enum { MANY = 400 };
@@ -230,7 +230,7 @@ START_TEST(in_order)
 	now = timerthread_now(tt);
 	for (int i = 0; i < MANY; i++) {
 		many[i].deadline =
-			now + ((int64_t)random_below(&random, 60) - 10) * MS;
+			now + (10 + (int64_t)random_below(&random, 60)) * MS;
 		schedule(many[i].deadline, fire_in_order, &many[i]);
 	}
 	run_until(many_fired);

@@ -3,10 +3,10 @@
  * A model of the descriptor that an event loop polls: wakeup_announce, kick,
  * rise, lie_down and stop of lib/intake/wakeup.c, where the sleeper is polled.
  *
- * PRODUCERS threads schedule TIMERS timers each, with any deadline, and with
- * BURSTS may call for a dispatch after each; the loop dispatches when the
- * descriptor is readable, that is when the time that it was set to has come.
- * What must hold:
+ * PRODUCERS threads schedule TIMERS timers each, with any deadline; the loop
+ * dispatches when the descriptor is readable, that is when the time that it was
+ * set to has come.  A dispatch empties the buckets if something in them is
+ * due.  What must hold:
  *
  *  - When nothing moves any more, all timers have run, and the descriptor is
  *    set to no time: an idle instance does not wake its loop.
@@ -25,20 +25,24 @@
 #define TIMERS 1
 #endif
 
+#ifndef LATEST
+#define LATEST 3
+#endif
+
 #define AWAKE 0
-#define PAST  1 /* the deadline that calls for a dispatch */
-#define NEVER 4 /* deadlines are 2 and 3 */
+#define NEVER 4 /* deadlines are 1 to LATEST */
 
 #define MIN(a, b) ((a) < (b) -> (a) : (b))
 
 /* A set of deadlines: bit d for d. */
 #define ADD(set, d)   set = set | (1 << (d))
-#define EARLIEST(set) ((set) & 4 -> 2 : ((set) & 8 -> 3 : NEVER))
+#define EARLIEST(set)                                                          \
+	((set) & 2 -> 1 : ((set) & 4 -> 2 : ((set) & 8 -> 3 : NEVER)))
 
 /* What has come by the time t. */
 #define BY(t) ((1 << ((t) + 1)) - 1)
 
-byte now = 1;
+byte now;
 byte timers;		    /* in the buckets */
 byte pending;		    /* in the engine */
 byte arrivals = NEVER;	    /* as in struct wakeup */
@@ -114,16 +118,10 @@ proctype producer()
 
 	for (n : 1 .. TIMERS) {
 		atomic {
-			select (deadline : 2 .. 3);
+			select (deadline : 1 .. LATEST);
 			ADD(timers, deadline);
 			announce(deadline, kick)
 		}
-#ifdef BURSTS
-		if
-		:: true
-		:: announce(PAST, kick)
-		fi;
-#endif
 		if
 		:: kick ->
 #ifndef NO_KICK
@@ -141,8 +139,10 @@ proctype producer()
 
 proctype clock()
 {
-	now < 3 -> now++;
-	now < 3 -> now++
+	do
+	:: now < LATEST -> now++
+	:: else -> break
+	od
 }
 
 proctype loop()
@@ -156,12 +156,17 @@ proctype loop()
 		if
 		:: stopping -> break
 		:: else ->
+			/* The turn */
 			atomic {
-				pending = pending | timers;
-				timers = 0;
-				arrivals = NEVER
+				if
+				:: arrivals <= now ->
+					pending = pending | timers;
+					timers = 0;
+					arrivals = NEVER
+				:: else
+				fi;
+				pending = pending & ~BY(now)
 			}
-			pending = pending & ~BY(now);
 			atomic {
 #ifdef NO_ARRIVALS
 				asleep_until = EARLIEST(pending)
@@ -199,7 +204,7 @@ init
 	if
 	:: true ->
 		timeout;
-		assert(producers == 0 && now == 3);
+		assert(producers == 0 && now == LATEST);
 		assert(timers == 0 && pending == 0);
 		assert(set_to == NEVER)
 	:: true /* stop at any moment */

@@ -8,8 +8,8 @@ set -- polled.pml
 # shellcheck source=test/model/spin.sh
 . "$(dirname "$0")/spin.sh"
 
-two_producers="-DPRODUCERS=2 -DTIMERS=1"
+two_producers="-DPRODUCERS=2 -DTIMERS=1 -DLATEST=2"
 
 holds assertions "$two_producers"
-holds assertions "-DPRODUCERS=1 -DTIMERS=3 -DBURSTS"
+holds assertions "-DPRODUCERS=1 -DTIMERS=3"
 caught assertions "$two_producers" NO_KICK NO_RECHECK NO_ARRIVALS NO_STOPPING

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of one slot: lib/intake/slot.h with the parts of bucket, rent, reschedule
- * and expiry that move it on.  The steps are those of the code between two
- * looks at what other threads may change.
+ * A model of one slot: lib/intake/slot.h with the parts of bucket, rent,
+ * reschedule and expiry that move it on.  The steps are those of the code
+ * between two looks at what other threads may change.
  *
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
  * deadline, each with the last id that any of them got; and rent looks at
@@ -15,8 +15,11 @@
  *    not later than its deadline; and no slot is dead for good.
  *
  * With EXECUTOR the driver does not run what is due but hands it over (see
- * lib/intake/handover.h), to a thread that begins it when it likes, and may find
- * that it was moved: then it is rearmed, and the driver collects it.
+ * lib/intake/handover.h), to a thread that begins it when it likes, and may
+ * find that it was moved: then it is filed, and has an entry again.  That may
+ * take memory, and the lock is free meanwhile.  With STRANDS there may be none:
+ * then the timer is stranded, by that thread or by the driver, which collects
+ * it.
  *
  * A switch each breaks one thing that the code does, and must be caught:
  * NO_MOVED (an earlier time leaves the slot armed), NO_CLAIM (it is moved even
@@ -25,8 +28,9 @@
  * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
  * NO_PUT_BACK (what was moved to a later time runs when its entry is due); with
  * EXECUTOR: NO_HANDED_OVER (what is handed over gets an entry when it is moved
- * to an earlier time), COLLECTED_EARLY (it is handed over no more when it is
- * rearmed).
+ * to an earlier time), FILED_EARLY (it is handed over no more while memory is
+ * taken); with STRANDS: STRANDED_FREE (nor when it is stranded), STRAND_STALE
+ * (the driver strands it by an entry that does not count).
  */
 #ifndef USERS
 #define USERS 2
@@ -54,7 +58,7 @@
 /* struct slot; the word is generation and state */
 byte word, ticket, deadline, queued;
 bool lock, on_list = true;
-bool handed_over, with_executor, on_rearmed;
+bool handed_over, with_executor, stranded;
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -84,7 +88,7 @@ inline add_entry(i, place)
 inline free_slot()
 {
 	assert(STATE(word) == DEAD || STATE(word) == DEAD_MOVED);
-	assert(!on_list && !with_executor && !on_rearmed);
+	assert(!on_list && !with_executor && !stranded);
 	handed_over = false;
 	word = WORD(LIFE(word) + 1, FREE)
 }
@@ -393,16 +397,74 @@ inline begin(i, seen, owns)
 	fi
 }
 
+/* Under the lock */
+inline strand()
+{
+	atomic {
+#ifdef STRANDED_FREE
+		handed_over = false;
+#else
+		handed_over = true;
+#endif
+		assert(!stranded);
+		stranded = true
+	}
+}
+
+/* handover_strand, for an entry of the driver's */
+inline strand_entry(i)
+{
+	LOCK;
+	atomic {
+#ifdef STRAND_STALE
+		if
+		:: true -> strand()
+		fi;
+#else
+		if
+		:: ticket == e_ticket[i] -> strand()
+		:: else
+		fi;
+#endif
+		where[i] = NOWHERE
+	}
+	UNLOCK
+}
+
 /* handover_collect */
 inline handover_collect(i)
 {
-	on_rearmed = false;
 	LOCK;
 	atomic {
 		handed_over = false;
+		stranded = false;
 		add_entry(i, HEAP)
 	}
 	UNLOCK
+}
+
+/* With the lock, which is released and taken again to take memory. */
+inline file(i)
+{
+	if
+	:: true
+	:: true ->
+#ifdef FILED_EARLY
+		handed_over = false;
+#endif
+		UNLOCK;
+		LOCK
+	fi;
+	if
+	:: atomic {
+		true ->
+		handed_over = false;
+		add_entry(i, BUCKET)
+	   }
+#ifdef STRANDS
+	:: strand()
+#endif
+	fi
 }
 
 /* handover_free, under the lock */
@@ -416,7 +478,7 @@ inline free_handed_over()
 
 proctype executor()
 {
-	byte seen;
+	byte seen, i;
 	bool done;
 
 	do
@@ -433,11 +495,7 @@ end:	   with_executor;
 	   :: STATE(seen) < DEAD && deadline > now ->
 		change_state(seen, ARMED, done);
 		if
-		:: done ->
-#ifdef COLLECTED_EARLY
-			handed_over = false;
-#endif
-			on_rearmed = true
+		:: done -> file(i)
 		:: else -> free_handed_over()
 		fi
 	   :: else ->
@@ -471,8 +529,8 @@ end:	   if
 	   :: where[3] != NOWHERE -> i = 3
 	   :: where[4] != NOWHERE -> i = 4
 	   :: now < LATEST -> now++; i = ENTRIES
-#ifdef EXECUTOR
-	   :: on_rearmed -> handover_collect(i); i = ENTRIES
+#ifdef STRANDS
+	   :: stranded -> handover_collect(i); i = ENTRIES
 #endif
 	   fi;
 	   if
@@ -482,6 +540,10 @@ end:	   if
 		look(i, seen, owns)
 	   :: i < ENTRIES && where[i] == HEAP && e_deadline[i] <= now ->
 		begin(i, seen, owns)
+#ifdef STRANDS
+	   :: i < ENTRIES && where[i] == HEAP && e_deadline[i] > now ->
+		strand_entry(i)
+#endif
 	   :: i < ENTRIES && where[i] == NOWHERE /* rent was faster */
 	   fi;
 	   i = 0;
@@ -505,7 +567,7 @@ init
 #endif
 	};
 	timeout;
-	assert(users == 0 && !with_executor && !on_rearmed);
+	assert(users == 0 && !with_executor && !stranded);
 	assert(STATE(word) == FREE && on_list);
 	assert(now == LATEST)
 }

@@ -11,14 +11,16 @@ one_user="-DUSERS=1 -DSTEPS=3"
 two_users="-DUSERS=2 -DSTEPS=2"
 
 holds assertions "$one_user"
-holds assertions "$one_user -DEXECUTOR"
+holds assertions "$one_user -DEXECUTOR -DSTRANDS"
 holds assertions "$two_users"
 caught assertions "$one_user" NO_MOVED NO_CLAIM KEEP_TICKET NO_PUT_BACK
-caught assertions "$one_user -DEXECUTOR" NO_HANDED_OVER COLLECTED_EARLY
+caught assertions "$one_user -DEXECUTOR" NO_HANDED_OVER FILED_EARLY
+caught assertions "$one_user -DSTRANDS" STRANDED_FREE STRAND_STALE
 caught assertions "$two_users" NO_RECHECK
 caught assertions "-DUSERS=2 -DSTEPS=3" TICKET_FIRST
 
 [ "$models" = full ] || exit 0
 holds assertions "-DUSERS=1 -DSTEPS=5"
-holds assertions "-DUSERS=1 -DSTEPS=4 -DEXECUTOR"
+holds assertions "-DUSERS=1 -DSTEPS=4 -DEXECUTOR -DSTRANDS"
+holds assertions "$two_users -DSTRANDS"
 holds assertions "$two_users -DEXECUTOR"

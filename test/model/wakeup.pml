@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A model of the way to sleep and of the wake-up: lib/intake/wakeup.c with
- * the parts of intake/bucket.c and engine/turn.c that call it.
+ * the parts of intake/arrival.c, intake/collect.c and engine/turn.c that call
+ * it.
  *
  * PRODUCERS threads, each with a bucket of its own, schedule TIMERS timers
- * with any deadline, and may ask for a collection after each, at once or, with
- * LEAD, before it is due; the driver collects them, runs what its sleep
- * lasted until, and sleeps until the earliest deadline that it knows.  Of its
- * sleeps EARLY may end at any moment, because the time has come or for no
- * reason.  What must hold:
+ * with any deadline; the driver visits the buckets in which something is due,
+ * takes out what is, and some of the rest if it likes, runs it, and sleeps
+ * until the earliest deadline that it knows.  The time goes on when it likes,
+ * and may stand still for ever.  EARLY of its sleeps may end for no reason.
+ * What must hold:
  *
- *  - When nothing moves any more, the driver sleeps for the earliest of
- *    all deadlines that are left, or a time before it that was asked for.
+ *  - When nothing moves any more, the driver sleeps until the earliest of all
+ *    deadlines that are left, or until an earlier time which is yet to come.
+ *  - Nobody wakes it who finds it awake.
  *  - A stop at any moment ends it.
  *  - There is no cycle: it never goes round without sleeping.
  *
@@ -19,8 +21,12 @@
  * at one word.
  *
  * The names are those of the code.  A switch each leaves out one thing that
- * the code does, and must be caught: NO_CHECK, NO_CHANGE, NO_KICK, NO_SEE,
- * NO_AWAKE, NO_LIST, NO_RESET, RESET_LATE, READ_SEQ_LATE.
+ * the code does, and must be caught: NO_ARRIVALS (the sleep leaves arrivals
+ * out), NO_CHANGE, NO_KICK, NO_AWAKE, NO_VISIT (a bucket's time is not kept),
+ * NO_RESET (nor its nearest found anew), NO_ANNOUNCE (what is left in it is not
+ * announced), RESET_LATE (the times are taken off after the visits),
+ * READ_SEQ_LATE, FORGET_OTHERS (what is not due is left out of the earliest),
+ * KEEP_ARRIVALS (nor is that found anew).
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -32,22 +38,25 @@
 #define EARLY 1
 #endif
 
-#define AWAKE 0 /* and the deadline that calls for a collection */
-#define NEVER 4 /* deadlines are 1 to 3 */
+#ifndef LATEST
+#define LATEST 3
+#endif
+
+#define AWAKE 0
+#define NEVER 4 /* deadlines are 1 to LATEST */
 
 #define LOCK(l)	  atomic { !l; l = true }
 #define UNLOCK(l) l = false
 #define MIN(a, b) ((a) < (b) -> (a) : (b))
 
 /* A set of deadlines: bit d for d. */
-#define ADD(set, d)    set = set | (1 << (d))
-#define DROP(set, d)   set = set & ~(1 << (d))
+#define ADD(set, d) set = set | (1 << (d))
+#define BY(t)	    ((1 << ((t) + 1)) - 1) /* what has come by the time t */
 #define EARLIEST(set)                                                          \
 	((set) & 2 -> 1 : ((set) & 4 -> 2 : ((set) & 8 -> 3 : NEVER)))
 
 typedef bucket_t {
 	bool locked;
-	bool listed;
 	byte nearest;
 	byte timers
 };
@@ -57,12 +66,8 @@ bucket_t bucket[PRODUCERS];
 byte seq;
 byte arrivals = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
-bool kicked;
-byte asked = NEVER;
-byte in_set;		   /* `listed` */
 bool stopping;
-byte seen_seq;
-byte seen_arrivals = NEVER;
+byte visit[PRODUCERS];
 
 /* the futex */
 bool blocked;
@@ -70,6 +75,9 @@ byte early = EARLY;
 
 /* what the driver holds */
 byte pending;
+bool asleep; /* or has decided to be */
+
+byte now;
 byte producers = PRODUCERS;
 bool ended;
 
@@ -91,235 +99,212 @@ inline kick_futex()
 #endif
 }
 
-inline see()
-{
-	seen_seq = seq;
-	seen_arrivals = MIN(arrivals, asked)
-}
-
 /* wakeup_announce, under the bucket's lock */
 inline announce(b, deadline, kick)
 {
 	atomic {
-#ifndef NO_LIST
-	in_set = in_set | (1 << b);
+#ifndef NO_VISIT
+	visit[b] = deadline;
 #endif
 	if
 	:: deadline < arrivals ->
 		arrivals = deadline;
 		if
 		:: deadline < asleep_until ->
+			assert(asleep || stopping);
 			kick = true;
-			kicked = true;
 			asleep_until = deadline;
 			change()
-		:: else ->
-			if
-			:: asleep_until == AWAKE -> change()
-			:: else
-			fi
+		:: else
 		fi
 	:: else
 	fi
 	}
 }
 
-/* wakeup_ask */
-inline ask(time, kick)
-{
-	atomic {
-		if
-		:: time < asked ->
-			kick = time < MIN(asleep_until, asked);
-			asked = time;
-			if
-			:: kick || asleep_until == AWAKE -> change()
-			:: else
-			fi
-		:: else
-		fi
-	}
-	atomic {
-		if
-		:: kick -> kick_futex(); kick = false
-		:: else
-		fi
-	}
-}
-
+/* bucket_schedule */
 proctype producer(byte b)
 {
 	byte n, deadline;
-	bool kick, asks;
+	bool kick;
 
 	for (n : 1 .. TIMERS) {
 		atomic {
-			select (deadline : 1 .. 3);
-			kick = false;
+			select (deadline : 1 .. LATEST);
 			LOCK(bucket[b].locked);
 			ADD(bucket[b].timers, deadline)
 		}
 		if
-		:: deadline < bucket[b].nearest || !bucket[b].listed ->
-			bucket[b].listed = true;
-			bucket[b].nearest = MIN(deadline, bucket[b].nearest);
+		:: deadline < bucket[b].nearest ->
+			bucket[b].nearest = deadline;
 			announce(b, deadline, kick)
 		:: else
 		fi;
-#ifdef LEAD
 		UNLOCK(bucket[b].locked);
-		if
-		:: true
-		:: ask(deadline - 1, asks)
-		fi;
-#else
-		/* In truth after the lock: that has many more states. */
-		if
-		:: true
-		:: ask(AWAKE, asks)
-		fi;
-		UNLOCK(bucket[b].locked);
-#endif
 		atomic {
 			if
 			:: kick -> kick_futex(); kick = false
 			:: else
-			fi
+			fi;
+			deadline = 0
 		}
 	}
 	producers--
 }
 
-/* wakeup_collect, and bucket_collect for each that is in the set */
-inline collect(visit, b)
+/* wakeup_collect */
+inline hand_out(by, due, b)
 {
 	atomic {
-		visit = in_set;
-		in_set = 0;
-#ifndef RESET_LATE
-		arrivals = NEVER;
-		asked = NEVER;
+		due = 0;
+		if
+		:: arrivals <= by && arrivals < NEVER ->
+#ifndef KEEP_ARRIVALS
+			arrivals = NEVER;
 #endif
-		see()
+			for (b : 0 .. PRODUCERS - 1) {
+				if
+				:: visit[b] <= by ->
+					due = due | (1 << b);
+#ifndef RESET_LATE
+					visit[b] = NEVER
+#endif
+				:: else ->
+#if !defined(FORGET_OTHERS) && !defined(KEEP_ARRIVALS)
+					arrivals = MIN(arrivals, visit[b])
+#endif
+				fi
+			}
+		:: else
+		fi;
+		b = 0
 	}
+}
+
+/* The last step of bucket_collect: some of what is not due is taken, too. */
+inline visit_bucket(b, by, taken, kick)
+{
+	atomic {
+		LOCK(bucket[b].locked);
+		if
+		:: taken = bucket[b].timers & BY(by)
+		:: taken = bucket[b].timers
+		fi;
+		pending = pending | taken;
+		bucket[b].timers = bucket[b].timers & ~taken;
+		taken = 0;
+#ifndef NO_RESET
+		bucket[b].nearest = EARLIEST(bucket[b].timers)
+#endif
+	}
+#ifndef NO_ANNOUNCE
+	if
+	:: bucket[b].nearest < NEVER ->
+		announce(b, bucket[b].nearest, kick);
+		assert(!kick || stopping);
+		kick = false
+	:: else
+	fi;
+#endif
+	UNLOCK(bucket[b].locked)
+}
+
+/* engine_turn */
+inline turn(by, due, b, taken, kick)
+{
+	hand_out(by, due, b);
 	for (b : 0 .. PRODUCERS - 1) {
 		if
-		:: visit & (1 << b) ->
-			atomic {
-				!bucket[b].locked;
-				bucket[b].listed = false;
-#ifndef NO_RESET
-				bucket[b].nearest = NEVER;
+		:: due & (1 << b) ->
+			visit_bucket(b, by, taken, kick);
+#ifdef RESET_LATE
+			visit[b] = NEVER
 #endif
-				pending = pending | bucket[b].timers;
-				bucket[b].timers = 0
-			}
 		:: else
 		fi
 	}
-#ifdef RESET_LATE
 	atomic {
-		arrivals = NEVER;
-		asked = NEVER;
-		see()
+		due = 0;
+		b = 0;
+		pending = pending & ~BY(by)
 	}
-#endif
 }
 
-/* The system call; time may come for what it sleeps until. */
-inline futex_wait(expected, due)
+/* The system call */
+inline futex_wait(expected, until)
 {
 	atomic { blocked = (seq == expected) };
 	if
 	:: !blocked
+	:: now >= until -> blocked = false
 	:: early > 0 ->
-		early--;
-		blocked = false;
-		if
-		:: true
-		:: EARLIEST(pending) != NEVER -> due = true
-		fi
+		atomic {
+			early--;
+			blocked = false
+		}
 	fi
 }
 
-/* wakeup_sleep */
-inline sleep_until_next(expected, sleeps, due, again)
+/* wakeup_sleep; by: the time that it is told */
+inline sleep_until_next(by, expected, until)
 {
 	atomic {
 		expected = seq;
-#ifdef NO_CHECK
-		sleeps = !stopping;
+#ifdef NO_ARRIVALS
+		until = EARLIEST(pending);
 #else
-		sleeps = !stopping &&
-			 MIN(arrivals, asked) >= EARLIEST(pending);
+		until = MIN(arrivals, EARLIEST(pending));
 #endif
 		if
-		:: sleeps ->
-			asleep_until = EARLIEST(pending);
-			kicked = false
+		:: until > by && !stopping ->
+			asleep_until = until;
+			asleep = true
 		:: else
 		fi
 	}
 	if
-	:: sleeps ->
+	:: asleep ->
 #ifdef READ_SEQ_LATE
 		expected = seq;
 #endif
-		again = true;
-		do
-		:: again ->
-			futex_wait(expected, due);
-			atomic {
-				again = seq != expected && !kicked &&
-					!stopping && asked != AWAKE;
-				expected = seq
-			}
-		:: else -> break
-		od;
+		futex_wait(expected, until);
+		/* wakeup_rise */
 		atomic {
 #ifndef NO_AWAKE
 			asleep_until = AWAKE;
 #endif
-#ifndef NO_SEE
-			see();
-#endif
-			/* Fewer states to tell apart. */
-			kicked = false;
-			sleeps = false;
-			expected = 0
+			asleep = false
 		}
 	:: else
-	fi
+	fi;
+	/* Fewer states to tell apart. */
+	atomic {
+		expected = 0;
+		until = 0
+	}
 }
 
 proctype timer_thread()
 {
-	byte expected, visit, b, e;
-	bool sleeps, due, again;
+	byte by, due, b, taken, expected, until;
+	bool kick;
 
 	do
 	:: stopping -> break
 	:: else ->
-		if
-		:: seq != seen_seq -> atomic { see() }
-		:: else
-		fi;
-		if
-		:: seen_arrivals < EARLIEST(pending) -> collect(visit, b)
-		:: else ->
-			if
-			:: due ->
-				atomic {
-					due = false;
-					e = EARLIEST(pending);
-					DROP(pending, e)
-				}
-			:: else ->
-				sleep_until_next(expected, sleeps, due, again)
-			fi
-		fi
+		by = now;
+		turn(by, due, b, taken, kick);
+		sleep_until_next(by, expected, until)
 	od;
 	ended = true
+}
+
+proctype clock()
+{
+	do
+	:: now < LATEST -> now++
+	:: break
+	od
 }
 
 /* wakeup_stop */
@@ -340,9 +325,11 @@ init
 	atomic {
 		for (b : 0 .. PRODUCERS - 1) {
 			bucket[b].nearest = NEVER;
+			visit[b] = NEVER;
 			run producer(b)
 		}
-		run timer_thread()
+		run timer_thread();
+		run clock()
 	};
 	if
 	:: true ->
@@ -352,7 +339,7 @@ init
 		for (b : 0 .. PRODUCERS - 1) {
 			left = left | bucket[b].timers
 		}
-		assert(asleep_until == EARLIEST(left) && asked != AWAKE)
+		assert(now < asleep_until && asleep_until <= EARLIEST(left))
 	:: true /* stop at any moment */
 	fi;
 	stop();

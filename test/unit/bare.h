@@ -13,7 +13,7 @@ static struct engine engine;
 /* What the engine takes from options must be set before; else all zero. */
 static inline void bare_open(uint32_t buckets, clockid_t clock)
 {
-	engine.clock = clock;
+	engine.watch.clock = clock;
 	ck_assert_int_eq(engine_open(&engine, buckets, false), 0);
 	intake_open(engine.intake);
 }
@@ -27,8 +27,11 @@ static inline void bare_begin(uint32_t buckets, clockid_t clock)
 /* Returns the deadline to sleep until. */
 static inline int64_t bare_turn(void)
 {
-	ck_assert(engine_turn(&engine, INT64_MAX));
-	return engine.next;
+	int64_t arrivals;
+
+	ck_assert(engine_turn(&engine, watch_now(&engine.watch)));
+	arrivals = wakeup_arrivals(&engine.wakeup);
+	return engine.next < arrivals ? engine.next : arrivals;
 }
 
 static inline uint64_t bare_add(uint32_t bucket, const struct timer *t)

@@ -4,8 +4,6 @@
  * chosen, each timer runs at its deadline, in its turn, once, and what the
  * calls return is what the list says.  The choices come from a source of random
  * numbers, or from the bytes of a fuzzer.
- *
- * Here the wheel begins where the heap has a handful of entries.
  */
 #ifndef TT_PROPERTY_H
 #define TT_PROPERTY_H
@@ -28,11 +26,12 @@ struct choices {
 
 struct listed {
 	int64_t deadline;
+	int64_t latest; /* when it was filed, if that was past its deadline */
 	timerthread_id id;
 	void *key; /* the callback's argument */
 };
 
-enum { PROPERTY_MAX = 4000, PROPERTY_FEW = 160, PROPERTY_NEAR = 5 };
+enum { PROPERTY_MAX = 4000, PROPERTY_FEW = 160 };
 
 struct property {
 	struct choices choices;
@@ -84,7 +83,7 @@ static size_t choose_index(void)
 	return (choose(256) << 8 | choose(256)) % property->n;
 }
 
-/* Not negative: tiny, about a slot of some level, or huge. */
+/* Not negative: tiny, about the width of a lane, or huge. */
 static int64_t choose_distance(void)
 {
 	unsigned kind = choose(16);
@@ -119,6 +118,7 @@ static void list_add(struct listed l)
 {
 	size_t i = property->n++;
 
+	l.latest = l.deadline > property->now ? l.deadline : property->now;
 	for (; i > 0 && property->list[i - 1].deadline > l.deadline; i--)
 		property->list[i] = property->list[i - 1];
 	property->list[i] = l;
@@ -145,7 +145,8 @@ static void property_fired(void *key)
 		i++;
 	must(i < p->n);
 	l = list_take(i);
-	must(i == 0 || l.deadline == p->list[0].deadline);
+	while (i-- > 0)
+		must(p->list[i].latest >= l.deadline);
 	if (p->now < l.deadline)
 		p->now = l.deadline;
 	must(timerthread_now(p->tt) == p->now);
@@ -295,10 +296,9 @@ static void property_begin(struct choices c, int64_t now)
 	property = &p;
 	must(timerthread_create(&p.tt) == 0);
 	must(timerthread_start_manual(p.tt, now) == 0);
-	p.tt->engine.pending.near = PROPERTY_NEAR;
 }
 
-/* Many, of which a slot of the wheel may hold more than a block. */
+/* Many, of which a lane may hold more than a block. */
 static void property_crowd(void)
 {
 	property->most = PROPERTY_MAX;

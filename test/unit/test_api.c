@@ -173,6 +173,7 @@ START_TEST(in_deadline_order)
 {
 	enum { N = 1000 };
 	uint64_t rng = test_seed();
+	int64_t soon;
 	int order[N];
 
 	start();
@@ -187,10 +188,12 @@ START_TEST(in_deadline_order)
 	}
 	driver_keep_order(tt);
 	hold_thread();
+	soon = timerthread_now(tt) + 10000000;
 	for (int i = 0; i < N; i++)
-		schedule(order[i] - 500, note, (void *)(intptr_t)order[i]);
+		schedule(soon + order[i], note, (void *)(intptr_t)order[i]);
+	schedule(soon + N, post, &ran);
 	sem_post(&go);
-	settle();
+	wait_for(&ran);
 	ck_assert_int_eq(sequence_length, N);
 	for (int i = 0; i < N; i++)
 		ck_assert_int_eq(sequence[i], i);

@@ -465,7 +465,7 @@ START_TEST(many_runs_use_one_slot)
 					 tt, 0, 1, note, &many[i], &many[i].id),
 				 0);
 	}
-	used = slots_used();
+	used = slots_in_use();
 	sem_post(&go);
 	for (int i = 0; i < TIMERS; i++)
 		wait_for(&ran);
@@ -476,7 +476,7 @@ START_TEST(many_runs_use_one_slot)
 		ck_assert_int_eq(timerthread_cancel(tt, many[i].id), -ENOENT);
 	}
 	/* What settle takes itself. */
-	ck_assert_uint_le(slots_used(), used + 3 * tt->engine.intake->n);
+	ck_assert_uint_le(slots_in_use(), used + 3 * tt->engine.intake->n);
 	ck_assert_uint_le(arrivals(), 100);
 	end();
 }

@@ -141,8 +141,8 @@ START_TEST(order_and_thread)
 
 	start_with(start_late, on_exit_, &arg);
 	wait_for(&ran);
-	ck_assert_int_eq(timerthread_schedule(tt, 2, post, &ran, NULL), 0);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, callback, &n, NULL), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL), 0);
 	ck_assert_int_eq(
 		timerthread_schedule(tt, TIMERTHREAD_NEVER, never, NULL, NULL),
 		0);

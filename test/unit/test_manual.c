@@ -625,6 +625,7 @@ struct model {
 	timerthread_id id;
 	enum life_of life;
 	int64_t deadline; /* of the next run */
+	int64_t filed;    /* the clock then */
 	int64_t period;
 	bool armed; /* again, while it runs */
 };
@@ -662,6 +663,12 @@ static void add_to_log(int who, int64_t when)
 	logged++;
 }
 
+/* One that has passed counts as the time at which it was filed. */
+static int64_t due(const struct model *m)
+{
+	return m->deadline > m->filed ? m->deadline : m->filed;
+}
+
 /* NULL: there is none that ever runs. */
 static struct model *earliest(void)
 {
@@ -669,7 +676,7 @@ static struct model *earliest(void)
 
 	for (struct model *m = model; m < model + MODEL; m++) {
 		if (m->life == PENDING && m->deadline != TIMERTHREAD_NEVER &&
-		    (!first || m->deadline < first->deadline))
+		    (!first || due(m) < due(first)))
 			first = m;
 	}
 	return first;
@@ -704,6 +711,7 @@ static void model_run(void *arg);
 static void model_schedule(struct model *m)
 {
 	m->deadline = some_deadline();
+	m->filed = shown;
 	m->period = 0;
 	m->armed = false;
 	m->life = PENDING;
@@ -745,6 +753,7 @@ static void model_move(struct model *m)
 	}
 	SAME(r, 0);
 	m->deadline = deadline;
+	m->filed = shown;
 	m->armed = true;
 }
 
@@ -789,7 +798,7 @@ static void model_begin(struct model *m)
 
 	SAME(m->life, PENDING);
 	SAME(m->deadline <= until, true);
-	SAME(m->deadline, earliest()->deadline);
+	SAME(due(m), due(earliest()));
 	if (m->deadline > shown)
 		shown = m->deadline;
 	SAME(now(), shown);
@@ -842,7 +851,7 @@ static void model_advance(void)
 	SAME(now(), shown);
 	m = earliest();
 	if (m)
-		SAME(m->deadline > until, true);
+		SAME(due(m) > until, true);
 }
 
 /* A random program; the same for the same seed. */

@@ -30,28 +30,43 @@ static int64_t asleep_until(struct wakeup *w)
 }
 
 static const int64_t slack = 200 * MS;
+static struct watch watch;
 static struct wakeup wakeup;
 static int64_t sleep_until;
+
+/* Awake, with two buckets. */
+static void begin_wakeup(int64_t ns)
+{
+	wakeup_close(&wakeup);
+	watch_init(&watch);
+	wakeup_init(&wakeup, &watch);
+	wakeup.slack = ns;
+	ck_assert(wakeup_open(&wakeup, 2));
+}
 
 static void *sleeper(void *arg)
 {
 	(void)arg;
-	wakeup_sleep(&wakeup, sleep_until);
+	wakeup_sleep(&wakeup, sleep_until, clock_now(CLOCK_MONOTONIC));
 	return NULL;
 }
 
 /* A thread that sleeps until then and the slack. */
-static pthread_t start_sleeper(int64_t until, int64_t ns)
+static pthread_t start_sleep(int64_t until)
 {
 	pthread_t t;
 
-	wakeup_init(&wakeup);
-	wakeup.slack = ns;
 	sleep_until = until;
 	ck_assert_int_eq(pthread_create(&t, NULL, sleeper, NULL), 0);
 	while (asleep_until(&wakeup) == INT64_MIN)
 		sched_yield();
 	return t;
+}
+
+static pthread_t start_sleeper(int64_t until, int64_t ns)
+{
+	begin_wakeup(ns);
+	return start_sleep(until);
 }
 
 static void end_sleeper(pthread_t t)
@@ -86,8 +101,7 @@ END_TEST
  */
 static void fall_asleep(int64_t until, int64_t ns)
 {
-	wakeup_init(&wakeup);
-	wakeup.slack = ns;
+	begin_wakeup(ns);
 	wakeup.sleep = until;
 }
 
@@ -119,40 +133,54 @@ START_TEST(kicks_where_the_slack_does_not_do)
 }
 END_TEST
 
-/* The decision to sleep does not count on the slack. */
-START_TEST(no_sleep_past_an_arrival)
+/* What has arrived before the sleep lets it sleep on, too. */
+START_TEST(arrivals_have_the_slack)
 {
-	int64_t far;
+	int64_t far = clock_now(CLOCK_MONOTONIC) + HOUR;
+	pthread_t t;
 
-	wakeup_init(&wakeup);
-	wakeup.slack = HOUR;
-	wakeup_announce(&wakeup, 0, 40);
-	wakeup_sleep(&wakeup, INT64_MAX);
-	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
+	begin_wakeup(slack);
+	wakeup_announce(&wakeup, 0, far + 1);
+	wakeup_announce(&wakeup, 1, far);
+	t = start_sleep(INT64_MAX);
+	ck_assert_int_eq(asleep_until(&wakeup), far + slack);
+	end_sleeper(t);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), far);
 
-	/* From the later one on, the slack would be too long. */
-	wakeup_init(&wakeup);
-	wakeup.slack = HOUR;
-	far = clock_now(CLOCK_MONOTONIC) + HOUR;
+	begin_wakeup(slack);
+	wakeup_announce(&wakeup, 0, far + 1);
+	t = start_sleep(far);
+	ck_assert_int_eq(asleep_until(&wakeup), far + slack);
+	end_sleeper(t);
+}
+END_TEST
+
+/* Else it would sleep for an hour. */
+START_TEST(no_sleep_past_the_slack)
+{
+	int64_t far = clock_now(CLOCK_MONOTONIC) + HOUR;
+
+	begin_wakeup(HOUR);
 	wakeup_announce(&wakeup, 0, far);
-	wakeup_sleep(&wakeup, far + 1);
+	wakeup_sleep(&wakeup, INT64_MAX, far + HOUR);
+	wakeup_sleep(&wakeup, far + 1, far + HOUR);
+	wakeup_sleep(&wakeup, far - 1, far + HOUR - 1);
+	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), far);
 }
 END_TEST
 
 START_TEST(sleeps_at_least_until_the_deadline)
 {
-	int64_t then = clock_now(CLOCK_MONOTONIC) + 2 * MS;
+	int64_t now, then = clock_now(CLOCK_MONOTONIC) + 2 * MS;
 
-	wakeup_init(&wakeup);
-	wakeup.slack = 5 * MS;
-	while (clock_now(CLOCK_MONOTONIC) < then + 5 * MS)
-		wakeup_sleep(&wakeup, then);
+	begin_wakeup(5 * MS);
+	while ((now = clock_now(CLOCK_MONOTONIC)) < then + 5 * MS)
+		wakeup_sleep(&wakeup, then, now);
 	/* What has passed, and what the slack does not bring to today. */
-	wakeup_sleep(&wakeup, -1);
-	wakeup_sleep(&wakeup, INT64_MIN + 1);
-	wakeup_sleep(&wakeup, INT64_MIN);
+	wakeup_sleep(&wakeup, -1, now);
+	wakeup_sleep(&wakeup, INT64_MIN + 1, now);
+	wakeup_sleep(&wakeup, INT64_MIN, now);
 	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
 }
 END_TEST
@@ -192,8 +220,7 @@ START_TEST(early_deadlines_do_not_wrap)
 }
 END_TEST
 
-/* Who announces that is a bucket that must be emptied. */
-START_TEST(a_burst_kicks_whatever_the_slack)
+START_TEST(the_earliest_time_kicks_whatever_the_slack)
 {
 	static const int64_t slacks[] = {0, 1, HOUR, INT64_MAX};
 
@@ -424,11 +451,50 @@ START_TEST(earlier_ones_wake_it)
 			timerthread_schedule(tt, far - i, never, NULL, NULL),
 			0);
 		/* What has passed is more than the slack before that. */
-		ck_assert_int_eq(timerthread_schedule(tt, i % 2 ? 0 : -HOUR * i,
+		ck_assert_int_eq(timerthread_schedule(tt,
+						      i % 2 ? INT64_MIN
+							    : -HOUR * (i + 1),
 						      post, &ran, NULL),
 				 0);
 		wait_for(&ran);
 	}
+	driver_destroy(tt);
+}
+END_TEST
+
+static timerthread_id self;
+
+static void plan_for_the_past(void *arg)
+{
+	(void)arg;
+	ck_assert_int_eq(timerthread_schedule(tt, INT64_MIN, post, &ran, NULL),
+			 0);
+}
+
+static void arm_for_the_past(void *arg)
+{
+	if (++runs < 10)
+		ck_assert_int_eq(timerthread_reschedule(tt, self, -HOUR), 0);
+	else
+		sem_post(arg);
+}
+
+/* It is awake, and what is late already does not wait for the slack, too. */
+START_TEST(late_ones_while_it_is_awake)
+{
+	begin(HOUR);
+	ck_assert_int_eq(timerthread_schedule(tt, INT64_MIN, plan_for_the_past,
+					      NULL, NULL),
+			 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_schedule(tt, INT64_MIN, hold, &ran, NULL),
+			 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_schedule(tt, INT64_MIN, arm_for_the_past,
+					      &ran, &self),
+			 0);
+	sem_post(&go);
+	wait_for(&ran);
 	driver_destroy(tt);
 }
 END_TEST
@@ -450,11 +516,12 @@ int main(void)
 	const TTest *const wakeup_by_hand[] = {
 		sleeps_on_for_the_slack,
 		kicks_where_the_slack_does_not_do,
-		no_sleep_past_an_arrival,
+		arrivals_have_the_slack,
+		no_sleep_past_the_slack,
 		sleeps_at_least_until_the_deadline,
 		late_deadlines_saturate,
 		early_deadlines_do_not_wrap,
-		a_burst_kicks_whatever_the_slack,
+		the_earliest_time_kicks_whatever_the_slack,
 	};
 	const TTest *const any[] = {
 		errors,
@@ -464,6 +531,7 @@ int main(void)
 	/* A descriptor makes use of all the slack, also of what is due now. */
 	const TTest *const prompt[] = {
 		earlier_ones_wake_it,
+		late_ones_while_it_is_awake,
 	};
 	/* A virtual clock knows no slack. */
 	const TTest *const asleep[] = {

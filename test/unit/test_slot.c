@@ -9,7 +9,7 @@ static void fn(void *arg)
 	(void)arg;
 }
 
-static void grow(struct slots *t)
+static void add_chunk(struct slots *t)
 {
 	int chunk = slots_next_chunk(t);
 
@@ -17,9 +17,29 @@ static void grow(struct slots *t)
 	ck_assert(slots_add_chunk(t, chunk, slots_chunk_alloc(chunk)));
 }
 
+static void grow(struct slots *t)
+{
+	uint32_t word;
+
+	if (slots_untouched(t) == 0)
+		add_chunk(t);
+	word = slots_untouched(t);
+	slots_touch(t, word);
+	slots_add_touched(t, word);
+}
+
+/* So that all that it has may be used. */
+static void touch_all(struct slots *t)
+{
+	while (slots_untouched(t) > 0)
+		grow(t);
+}
+
 static uint64_t arm(struct slot *s, int64_t deadline, void *arg)
 {
-	return slot_arm(s, &(struct timer){deadline, 0, fn, arg});
+	const struct timer timer = {deadline, 0, fn, arg};
+
+	return slot_arm(s, &timer, deadline);
 }
 
 /* As if the entry that slot_arm made had come up. */
@@ -37,11 +57,36 @@ static void finish(struct slot *s)
 	ck_assert(slot_change(s, &word, SLOT_DEAD));
 }
 
+static uint32_t number_of(const struct slots *t, const struct slot *s)
+{
+	return s->index >> t->shift;
+}
+
 static struct slot *take(struct slots *t)
 {
-	if (!slots_any(t))
+	while (!slots_any(t))
 		grow(t);
 	return slots_take(t);
+}
+
+static void recycle(struct slots *t, struct slot *s)
+{
+	slots_recycle(t, s, number_of(t, s));
+}
+
+/* A slot of a timer that is over. */
+static struct slot *take_dead(struct slots *t)
+{
+	struct slot *s = take(t);
+
+	ck_assert_int_eq(slot_cancel(s, arm(s, 0, NULL)), 0);
+	return s;
+}
+
+/* The slots that it has room for. */
+static size_t room(const struct slots *t)
+{
+	return (size_t)(t->end - 1) << SLOT_WORD_LOG2;
 }
 
 START_TEST(looks_up_any_number)
@@ -62,8 +107,9 @@ START_TEST(looks_up_any_number)
 		ck_assert_uint_eq((uintptr_t)s % TT_CACHE_LINE, 0);
 		ck_assert_ptr_eq(slots_at(&t, i), s);
 	}
-	ck_assert_ptr_null(slots_at(&t, t.end));
-	ck_assert_ptr_nonnull(slots_at(&t, t.end - 1));
+	ck_assert_uint_eq(slots_used(&t), 1000 - SLOT_FIRST_NUMBER);
+	ck_assert_ptr_null(slots_at(&t, t.end << SLOT_WORD_LOG2));
+	ck_assert_ptr_nonnull(slots_at(&t, (t.end << SLOT_WORD_LOG2) - 1));
 	slots_check(&t);
 	slots_destroy(&t);
 }
@@ -89,7 +135,7 @@ START_TEST(one_life)
 	finish(s);
 	ck_assert(slot_is_dead(s));
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
-	slots_recycle(&t, s);
+	recycle(&t, s);
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 
 	ck_assert_ptr_eq(take(&t), s);
@@ -115,12 +161,29 @@ START_TEST(stale_id_of_a_running_slot)
 	s = take(&t);
 	stale = arm(s, 0, NULL);
 	ck_assert_int_eq(slot_cancel(s, stale), 0);
-	slots_recycle(&t, s);
+	recycle(&t, s);
 	ck_assert_ptr_eq(take(&t), s);
 	running = arm(s, 0, NULL);
 	ck_assert(begin(s));
 	ck_assert_int_eq(slot_cancel(s, stale), -ENOENT);
 	ck_assert_int_eq(slot_cancel(s, running), 1);
+	slots_destroy(&t);
+}
+END_TEST
+
+/* The entry may be due later than the timer's deadline says. */
+START_TEST(entry_and_deadline)
+{
+	struct slots t;
+	struct slot *s;
+
+	slots_init(&t, 0, 0);
+	s = take(&t);
+	slot_arm(s, &(struct timer){-7, 0, fn, NULL}, 1000);
+	ck_assert_int_eq(s->deadline, -7);
+	ck_assert_int_eq(slot_entry(s).deadline, 1000);
+	ck_assert_uint_eq(slot_entry(s).index, s->index);
+	ck_assert(begin(s));
 	slots_destroy(&t);
 }
 END_TEST
@@ -139,7 +202,7 @@ START_TEST(stale_entries)
 	first = slot_entry(s);
 	ck_assert(slot_owns(s, &first));
 	ck_assert_int_eq(slot_cancel(s, id), 0);
-	slots_recycle(&t, s);
+	recycle(&t, s);
 	ck_assert_ptr_eq(take(&t), s);
 	id = arm(s, 1, NULL);
 	second = slot_entry(s);
@@ -148,10 +211,10 @@ START_TEST(stale_entries)
 	ck_assert(!slot_begin(s, &first));
 	ck_assert(slot_begin(s, &second));
 	finish(s);
-	slots_recycle(&t, s);
+	recycle(&t, s);
 
 	ck_assert_ptr_eq(take(&t), s);
-	slot_arm(s, &(struct timer){1, 7, fn, NULL});
+	slot_arm(s, &(struct timer){1, 7, fn, NULL}, 1);
 	first = slot_entry(s);
 	ck_assert(first.ticket & TICKET_REPEATS);
 	ck_assert(!slot_owns(s, &second));
@@ -209,8 +272,10 @@ START_TEST(made_up_words)
 	slots_init(&t, 0, 0);
 	grow(&t);
 	for (uint64_t word = 0; word < 64; word++) {
-		for (uint32_t i = SLOT_FIRST_NUMBER; i < t.end; i++) {
-			int r = slot_cancel(slots_at(&t, i), word << 32 | i);
+		for (uint32_t i = 0; i < room(&t); i++) {
+			uint32_t number = SLOT_FIRST_NUMBER + i;
+			int r = slot_cancel(slots_at(&t, number),
+					    word << 32 | number);
 
 			ck_assert_int_eq(r, -ENOENT);
 		}
@@ -240,7 +305,7 @@ START_TEST(generations_run_out)
 	atom32_store(&s->state, last | SLOT_FREE);
 	id = arm(s, 0, NULL);
 	ck_assert_int_eq(slot_cancel(s, id), 0);
-	slots_recycle(&t, s);
+	recycle(&t, s);
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 	for (uint64_t word = 0; word < 64; word++)
 		ck_assert_int_eq(slot_cancel(s, word << 32), -ENOENT);
@@ -248,6 +313,8 @@ START_TEST(generations_run_out)
 		other = slots_take(&t);
 		ck_assert_ptr_ne(other, s);
 	}
+	ck_assert_uint_eq(slots_used(&t), room(&t));
+	slots_check(&t);
 	slots_destroy(&t);
 }
 END_TEST
@@ -259,9 +326,15 @@ START_TEST(chunk_that_comes_late)
 
 	slots_init(&t, 0, 0);
 	late = slots_chunk_alloc(0);
-	grow(&t);
+	add_chunk(&t);
 	ck_assert(!slots_add_chunk(&t, 0, late));
 	free(late);
+	/* And what another thread has touched. */
+	ck_assert_uint_eq(slots_untouched(&t), 1);
+	grow(&t);
+	slots_touch(&t, 1);
+	slots_add_touched(&t, 1);
+	ck_assert_uint_eq(slots_untouched(&t), 0);
 	slots_check(&t);
 	slots_destroy(&t);
 }
@@ -270,16 +343,25 @@ END_TEST
 START_TEST(limit)
 {
 	struct slots t;
+	uint32_t index = 0;
 
 	slots_init(&t, 1023, 10);
 	while (slots_next_chunk(&t) >= 0)
-		grow(&t);
-	ck_assert_uint_gt(t.end - SLOT_FIRST_NUMBER, 4000000);
-	ck_assert_uint_eq(t.end, UINT32_C(1) << 22);
-	ck_assert_ptr_nonnull(slots_at(&t, t.end - 1));
-	ck_assert_ptr_null(slots_at(&t, t.end));
+		add_chunk(&t);
+	ck_assert_uint_gt(room(&t), 4000000);
+	ck_assert_uint_eq(t.end, UINT32_C(1) << 16);
+	ck_assert_ptr_nonnull(slots_at(&t, (t.end << SLOT_WORD_LOG2) - 1));
+	ck_assert_ptr_null(slots_at(&t, t.end << SLOT_WORD_LOG2));
+	/* As if all but those of the last word were taken. */
+	t.ready = t.end;
+	t.enough = (uint32_t)room(&t);
 	t.fresh = t.end - 1;
-	ck_assert_uint_eq(slots_take(&t)->index, UINT32_MAX);
+	t.used = (t.end - 2) << SLOT_WORD_LOG2;
+	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
+		ck_assert(slots_any(&t));
+		index = slots_take(&t)->index;
+	}
+	ck_assert_uint_eq(index, UINT32_MAX);
 	ck_assert(!slots_any(&t));
 	slots_destroy(&t);
 
@@ -292,49 +374,366 @@ START_TEST(limit)
 }
 END_TEST
 
-START_TEST(random_lives)
+/* Some are left free, while there is memory that was not touched. */
+START_TEST(touched_when_most_are_used)
 {
-	enum { STEPS = 20000, MAX = 300 };
-	uint64_t rng = test_seed(), ids[MAX];
-	struct slot_list back = {NULL, NULL, 0};
+	uint32_t before = 0, word;
 	struct slots t;
+
+	slots_init(&t, 0, 0);
+	ck_assert_uint_eq(slots_untouched(&t), 0);
+	while (room(&t) < 10000)
+		add_chunk(&t);
+	ck_assert(!slots_any(&t));
+	for (int i = 0; i < 8000; i++) {
+		take(&t);
+		word = slots_untouched(&t);
+		ck_assert_uint_ge(word, before);
+		/* Not long before they are needed. */
+		if (word != before)
+			ck_assert_uint_le(word, i / 56 + 8);
+		before = word;
+	}
+	ck_assert_uint_gt(slots_untouched(&t), 0);
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
+/* All that there are can be taken, whatever came back and how. */
+START_TEST(full)
+{
+	enum { N = 64 + 128 + 256 };
+	static struct slot *all[N];
+	struct slot_list back = {NULL, 0};
+	struct slots t;
+
+	slots_init(&t, 3, 2);
+	for (int i = 0; i < N; i++)
+		all[i] = take_dead(&t);
+	ck_assert_uint_eq(room(&t), N);
+	touch_all(&t);
+	for (int n = 0; n < N; n += 1 + n / 4) {
+		ck_assert(!slots_any(&t));
+		ck_assert_uint_eq(slots_used(&t), N);
+		for (int i = 0; i < n; i += 2)
+			recycle(&t, all[(i * 5 + n) % N]);
+		for (int i = 1; i < n; i += 2)
+			slot_list_add(&back, all[(i * 5 + n) % N]);
+		slots_add_free(&t, &back);
+		ck_assert_uint_eq(slots_used(&t), N - n);
+		slots_check(&t);
+		for (int i = 0; i < n; i++) {
+			ck_assert(slots_any(&t));
+			take_dead(&t);
+		}
+		ck_assert_uint_eq(room(&t), N);
+	}
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
+/* What was freed a moment ago is in the CPU's cache. */
+START_TEST(hot_slot)
+{
+	struct slot *first, *s, *other;
+	struct slots t;
+
+	slots_init(&t, 0, 0);
+	first = take_dead(&t);
+	s = take_dead(&t);
+	other = take_dead(&t);
+	recycle(&t, s);
+	recycle(&t, other);
+	slots_check(&t);
+	ck_assert_uint_eq(slots_used(&t), 1);
+	ck_assert_ptr_eq(take_dead(&t), s);
+	ck_assert_ptr_eq(take_dead(&t), other);
+	/* Where it would be the only one. */
+	touch_all(&t);
+	while (slots_any(&t))
+		other = take_dead(&t);
+	recycle(&t, other);
+	ck_assert(slots_any(&t));
+	ck_assert_uint_eq(slots_used(&t), room(&t) - 1);
+	slots_check(&t);
+	ck_assert_ptr_eq(take_dead(&t), other);
+	ck_assert(!slots_any(&t));
+	/* One that lies elsewhere comes in the order of addresses. */
+	for (int i = 0; i < 4; i++) {
+		add_chunk(&t);
+		touch_all(&t);
+		other = take_dead(&t);
+		recycle(&t, first);
+		ck_assert_ptr_eq(take_dead(&t), other + 1);
+		while (slots_any(&t))
+			take_dead(&t);
+	}
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
+enum way { RECYCLE, LIST };
+
+static void give_back(struct slots *t, struct slot *s, enum way way)
+{
+	struct slot_list back = {NULL, 0};
+
+	if (way == RECYCLE) {
+		recycle(t, s);
+		return;
+	}
+	slot_list_add(&back, s);
+	slots_add_free(t, &back);
+}
+
+/* Slots in flight, the oldest of which goes for each that comes. */
+struct window {
+	struct slot *ring[2048];
+	uint32_t size;
+	uint32_t next;
+};
+
+static void open_window(struct slots *t, struct window *w, uint32_t size)
+{
+	w->size = size;
+	w->next = 0;
+	for (uint32_t i = 0; i < size; i++)
+		w->ring[i] = take_dead(t);
+}
+
+static struct slot *roll(struct slots *t, struct window *w, enum way way)
+{
+	struct slot **s = &w->ring[w->next++ % w->size];
+
+	give_back(t, *s, way);
+	*s = take_dead(t);
+	return *s;
+}
+
+/* How often the next slot is more than a word away. */
+static int count_jumps(struct slots *t, struct window *w, int steps,
+		       enum way way)
+{
+	uint32_t last = number_of(t, roll(t, w, way));
+	int jumps = 0;
+
+	for (int i = 1; i < steps; i++) {
+		uint32_t number = number_of(t, roll(t, w, way));
+
+		jumps += number > last + SLOT_FIRST_NUMBER ||
+			 number + SLOT_FIRST_NUMBER < last;
+		last = number;
+	}
+	return jumps;
+}
+
+/* In rounds, which are about as long as there are slots in flight. */
+START_TEST(in_the_order_of_addresses)
+{
+	enum { STEPS = 50000 };
+	static const uint32_t sizes[] = {300, 1000, 2000};
+	static struct window w;
+
+	for (int i = 0; i < 6; i++) {
+		uint32_t size = sizes[i / 2];
+		struct slots t;
+
+		slots_init(&t, 0, 0);
+		open_window(&t, &w, size);
+		ck_assert_int_le(
+			count_jumps(&t, &w, STEPS, i % 2 ? LIST : RECYCLE),
+			2 * STEPS / (int)size);
+		/* And no more of them than that. */
+		ck_assert_uint_le(t.fresh, size / SLOT_FIRST_NUMBER + 4);
+		slots_check(&t);
+		slots_destroy(&t);
+	}
+}
+END_TEST
+
+/* Some that live for long hold up neither. */
+START_TEST(among_others_that_live_for_long)
+{
+	enum { LONG = 300, SIZE = 500, STEPS = 50000 };
+	static struct window w;
+	struct slots t;
+
+	for (int i = 0; i < 2; i++) {
+		slots_init(&t, 0, 0);
+		for (int j = 0; j < LONG; j++)
+			take(&t);
+		open_window(&t, &w, SIZE);
+		ck_assert_int_le(
+			count_jumps(&t, &w, STEPS, i % 2 ? LIST : RECYCLE),
+			4 * STEPS / SIZE);
+		ck_assert_uint_le(t.fresh,
+				  2 * (LONG + SIZE) / SLOT_FIRST_NUMBER + 8);
+		slots_check(&t);
+		slots_destroy(&t);
+	}
+}
+END_TEST
+
+static void shuffle(struct slot **s, size_t n, uint64_t *rng)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t k = random_below(rng, i);
+		struct slot *t = s[i - 1];
+
+		s[i - 1] = s[k];
+		s[k] = t;
+	}
+}
+
+/* As many as one peak has taken, all free again. */
+static void rise_and_fall(struct slots *t, bool in_order, enum way way)
+{
+	enum { PEAK = 20000 };
+	static struct slot *peak[PEAK];
+	uint64_t rng = test_seed();
+
+	for (int i = 0; i < PEAK; i++)
+		peak[i] = take_dead(t);
+	if (!in_order)
+		shuffle(peak, PEAK, &rng);
+	for (int i = 0; i < PEAK; i++)
+		give_back(t, peak[i], way);
+	ck_assert_uint_eq(slots_used(t), 0);
+}
+
+static size_t count_touched(struct slots *t, struct window *w, enum way way)
+{
+	enum { STEPS = 20000 };
+	static bool touched[1 << 16];
 	size_t n = 0;
 
-	slots_init(&t, 2, 2);
+	memset(touched, 0, sizeof(touched));
+	for (int i = 0; i < STEPS; i++) {
+		uint32_t number = number_of(t, roll(t, w, way));
+
+		n += !touched[number];
+		touched[number] = true;
+	}
+	return n;
+}
+
+START_TEST(few_are_touched_after_a_peak)
+{
+	static const uint32_t sizes[] = {1, 10, 200, 500, 1000};
+	static struct window w;
+
+	for (int i = 0; i < 20; i++) {
+		enum way way = i & 1 ? LIST : RECYCLE;
+		uint32_t size = sizes[i / 4];
+		struct slots t;
+
+		slots_init(&t, 0, 0);
+		rise_and_fall(&t, i & 2, way);
+		open_window(&t, &w, size);
+		ck_assert_uint_le(count_touched(&t, &w, way),
+				  size + 4 * SLOT_FIRST_NUMBER);
+		slots_check(&t);
+		slots_destroy(&t);
+	}
+}
+END_TEST
+
+/*
+ * Any order, against a model: which are taken, by number.
+ */
+enum { RANDOM_MAX = 300 };
+
+struct lives {
+	struct slots t;
+	struct slot_list back;
+	size_t listed;
+	uint64_t ids[RANDOM_MAX];
+	size_t n;
+	bool taken[1024];
+};
+
+static void live_one(struct lives *l, int64_t deadline)
+{
+	struct slot *s;
+	bool room_left = room(&l->t) > l->n + l->listed;
+
+	ck_assert_uint_eq(slots_used(&l->t), l->n + l->listed);
+	ck_assert(!slots_any(&l->t) || room_left);
+	ck_assert(slots_any(&l->t) || !room_left || slots_untouched(&l->t));
+	s = take(&l->t);
+	ck_assert_uint_eq(s->index & 3, 2);
+	ck_assert_ptr_eq(slots_of(&l->t, s->index), s);
+	ck_assert(!l->taken[number_of(&l->t, s)]);
+	l->taken[number_of(&l->t, s)] = true;
+	l->ids[l->n] = arm(s, deadline, &l->t);
+	for (size_t i = 0; i < l->n; i++)
+		ck_assert_uint_ne(l->ids[i], l->ids[l->n]);
+	l->n++;
+}
+
+static void die_one(struct lives *l, size_t i, bool cancelled)
+{
+	uint64_t id = l->ids[i];
+	struct slot *s = slots_of(&l->t, slot_index(id));
+
+	l->taken[number_of(&l->t, s)] = false;
+	if (cancelled) {
+		ck_assert_int_eq(slot_cancel(s, id), 0);
+		recycle(&l->t, s);
+	} else {
+		ck_assert(begin(s));
+		ck_assert_ptr_eq(slot_arg(s), &l->t);
+		finish(s);
+		slot_list_add(&l->back, s);
+		l->listed++;
+	}
+	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	l->n--;
+	memmove(&l->ids[i], &l->ids[i + 1], (l->n - i) * sizeof(l->ids[0]));
+}
+
+/* The oldest, the youngest, or any. */
+static size_t which(const struct lives *l, int step, uint64_t *rng)
+{
+	switch (step / 2000 % 3) {
+	case 0:
+		return 0;
+	case 1:
+		return l->n - 1;
+	default:
+		return random_below(rng, l->n);
+	}
+}
+
+START_TEST(random_lives)
+{
+	enum { STEPS = 30000 };
+	static struct lives l;
+	uint64_t rng = test_seed();
+
+	slots_init(&l.t, 2, 2);
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t dice = random_below(&rng, 100);
 
-		if (n < MAX && (n == 0 || dice < 50)) {
-			ids[n] = arm(take(&t), step, &t);
-			for (size_t i = 0; i < n; i++)
-				ck_assert_uint_ne(ids[i], ids[n]);
-			n++;
-		} else {
-			size_t i = random_below(&rng, n);
-			uint64_t id = ids[i];
-			struct slot *s = slots_of(&t, slot_index(id));
-
-			if (dice < 80) {
-				ck_assert_int_eq(slot_cancel(s, id), 0);
-				slots_recycle(&t, s);
-			} else {
-				ck_assert(begin(s));
-				ck_assert_ptr_eq(slot_arg(s), &t);
-				finish(s);
-				slot_list_add(&back, s);
-			}
-			ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
-			ids[i] = ids[--n];
+		if (l.n < RANDOM_MAX && (l.n == 0 || dice < 50))
+			live_one(&l, step);
+		else
+			die_one(&l, which(&l, step, &rng), dice < 80);
+		if (dice >= 95) {
+			slots_add_free(&l.t, &l.back);
+			l.listed = 0;
 		}
-		if (dice == 99)
-			slots_add_free(&t, &back);
-		slots_check(&t);
+		slots_check(&l.t);
 	}
-	slots_add_free(&t, &back);
-	ck_assert_uint_eq(back.n, 0);
-	slots_check(&t);
-	ck_assert_uint_le(t.end, 4 * MAX);
-	slots_destroy(&t);
+	slots_add_free(&l.t, &l.back);
+	ck_assert_uint_eq(l.back.n, 0);
+	ck_assert_uint_eq(slots_used(&l.t), l.n);
+	slots_check(&l.t);
+	ck_assert_uint_le(room(&l.t), 4 * RANDOM_MAX);
+	slots_destroy(&l.t);
 }
 END_TEST
 
@@ -344,12 +743,19 @@ int main(void)
 		looks_up_any_number,
 		one_life,
 		stale_id_of_a_running_slot,
+		entry_and_deadline,
 		stale_entries,
 		what_a_cancel_does,
 		made_up_words,
 		generations_run_out,
 		chunk_that_comes_late,
 		limit,
+		touched_when_most_are_used,
+		full,
+		hot_slot,
+		in_the_order_of_addresses,
+		among_others_that_live_for_long,
+		few_are_touched_after_a_peak,
 		random_lives,
 	};
 

@@ -2,6 +2,26 @@
 #include "bare.h"
 #include "entries.h"
 
+static const int64_t hour = INT64_C(3600000000000);
+
+/* On a virtual clock, which stands here at first. */
+static const int64_t start = INT64_C(1000000000000);
+
+static void begin(uint32_t buckets)
+{
+	engine_init(&engine, NULL);
+	watch_init_virtual(&engine.watch, start);
+	bare_open(buckets, CLOCK_MONOTONIC);
+}
+
+/* Returns how many ran. */
+static int turn_at(int64_t now)
+{
+	watch_set(&engine.watch, now);
+	ck_assert(engine_turn(&engine, now));
+	return engine.ran;
+}
+
 static void fn(void *arg)
 {
 	(void)arg;
@@ -9,7 +29,7 @@ static void fn(void *arg)
 
 static uint64_t schedule(int64_t deadline)
 {
-	return bare_schedule(deadline & 1, deadline, fn, NULL);
+	return bare_schedule((uint32_t)deadline & 1, deadline, fn, NULL);
 }
 
 static void cancel(uint64_t id)
@@ -17,55 +37,324 @@ static void cancel(uint64_t id)
 	ck_assert_int_eq(bare_cancel(id), 0);
 }
 
-static int order[8], ran;
-static uint64_t other;
-
-static void note(void *arg)
+static void move_to(uint64_t id, int64_t deadline, bool inside)
 {
-	order[ran++] = *(const int *)arg;
+	ck_assert_int_eq(bucket_reschedule(
+				 intake_bucket(engine.intake, slot_index(id)),
+				 &engine.wakeup, intake_slot(engine.intake, id),
+				 id, deadline, inside),
+			 0);
 }
 
-static int schedule_note(int64_t deadline, int *what)
+/* Entries that wait in the buckets. */
+static size_t in_buckets(void)
 {
-	return bucket_schedule(&engine.intake->bucket[0], &engine.wakeup,
-			       &(struct timer){deadline, 0, note, what},
-			       &other);
+	return entries_of(&engine.pending) - entries_pending(&engine.pending);
 }
 
-static void schedule_earlier(void *arg)
+static int64_t next_of_all(void)
 {
-	note(arg);
-	schedule_note(-30, (int *)arg + 1);
-	cancel(other);
-	schedule_note(-40, (int *)arg + 1);
+	int64_t arrivals = wakeup_arrivals(&engine.wakeup);
+
+	return engine.next < arrivals ? engine.next : arrivals;
 }
 
-/* What a callback schedules and is earlier than what waits runs before it. */
+/*
+ * Order.
+ */
+static int64_t last;
+static int disorder;
+
+static void note_order(void *arg)
+{
+	int64_t deadline = *(int64_t *)arg;
+
+	disorder += deadline < last;
+	last = deadline;
+}
+
 START_TEST(runs_in_deadline_order)
 {
-	static int what[] = {0, 1, 2, 3, 4};
-	int64_t far;
+	enum { N = 20000, BUCKETS = 3 };
+	static const int64_t widths[] = {100, INT64_C(20000000), hour};
+	static int64_t deadline[N];
+	uint64_t rng = test_seed();
 
-	bare_begin(2, CLOCK_MONOTONIC);
-	far = clock_now(CLOCK_MONOTONIC) + INT64_C(3600000000000);
-	ck_assert_int_eq(schedule_note(-20, &what[3]), 0);
-	ck_assert_int_eq(schedule_note(far, &what[4]), 0);
-	ck_assert_int_eq(
-		bucket_schedule(&engine.intake->bucket[1], &engine.wakeup,
-				&(struct timer){INT64_MIN, 0, schedule_earlier,
-						&what[1]},
-				NULL),
-		0);
-	ck_assert_int_eq(schedule_note(INT64_MIN, &what[0]), 0);
-	cancel(other);
-	ck_assert_int_eq(bare_turn(), far);
-	ck_assert_int_eq(ran, 3);
-	ck_assert_int_eq(order[0], 1);
-	ck_assert_int_eq(order[1], 2);
-	ck_assert_int_eq(order[2], 3);
+	for (int w = 0; w < 3; w++) {
+		int n = 0;
+
+		begin(BUCKETS);
+		for (int i = 0; i < N; i++) {
+			uint64_t at = random_below(&rng, (uint64_t)widths[w]);
+
+			deadline[i] = start + 1 + (int64_t)at;
+			bare_schedule(i % BUCKETS, deadline[i], note_order,
+				      &deadline[i]);
+		}
+		/* In two portions. */
+		for (int i = 1; i <= 2; i++) {
+			last = INT64_MIN;
+			n += turn_at(start + widths[w] * i / 2);
+			ck_assert_int_eq(disorder, 0);
+			ck_assert_int_le(last, start + widths[w] * i / 2);
+			bare_check();
+		}
+		ck_assert_int_eq(n, N);
+		bare_end();
+	}
+}
+END_TEST
+
+START_TEST(never_before_its_deadline)
+{
+	begin(2);
+	schedule(start + 1000);
+	schedule(start + 1001);
+	schedule(INT64_MAX);
+	ck_assert_int_eq(turn_at(start + 999), 0);
+	ck_assert_int_eq(next_of_all(), start + 1000);
+	ck_assert_int_eq(turn_at(start + 1000), 1);
+	ck_assert_int_eq(next_of_all(), start + 1001);
+	ck_assert_int_eq(turn_at(start + 1001), 1);
+	/* The latest time of all never comes. */
+	ck_assert_int_eq(next_of_all(), INT64_MAX);
+	ck_assert_int_eq(turn_at(INT64_MAX), 0);
 	bare_end();
 }
 END_TEST
+
+/*
+ * A turn is a batch.
+ */
+static int runs[8];
+static uint64_t self;
+
+static void count(void *arg)
+{
+	runs[(uintptr_t)arg]++;
+}
+
+static void *number(uintptr_t i)
+{
+	return (void *)i;
+}
+
+static void schedule_more(void *arg)
+{
+	int64_t now = watch_now(&engine.watch);
+
+	count(arg);
+	bare_schedule(0, now, count, number(1));
+	bare_schedule(1, 0, count, number(1));
+	bare_schedule(0, INT64_MIN, count, number(1));
+	cancel(bare_schedule(0, INT64_MIN, count, number(2)));
+	bare_schedule(1, now + 1, count, number(2));
+}
+
+START_TEST(what_arrives_meanwhile_is_for_the_next)
+{
+	begin(2);
+	bare_schedule(0, start + 5, schedule_more, number(0));
+	bare_schedule(1, start + 5, schedule_more, number(0));
+	ck_assert_int_eq(turn_at(start + 10), 2);
+	ck_assert_int_eq(runs[1], 0);
+	/* Which is to begin at once. */
+	ck_assert_int_le(next_of_all(), start + 10);
+	ck_assert_int_eq(turn_at(start + 10), 6);
+	ck_assert_int_eq(runs[1], 6);
+	ck_assert_int_eq(next_of_all(), start + 11);
+	ck_assert_int_eq(turn_at(start + 11), 2);
+	ck_assert_int_eq(runs[2], 2);
+	bare_end();
+}
+END_TEST
+
+static const int64_t soon[] = {INT64_MIN, -1, 0, 1};
+
+static void arm_again(void *arg)
+{
+	count(arg);
+	move_to(self, soon[runs[0] % 4], true);
+}
+
+static void plan_again(void *arg)
+{
+	count(arg);
+	bare_schedule(0, soon[runs[3] % 4], plan_again, arg);
+}
+
+static void hold_none_up(void)
+{
+	enum { TURNS = 200 };
+
+	self = bare_schedule(0, 0, arm_again, number(0));
+	bare_add(1, &(struct timer){watch_now(&engine.watch), 1, count,
+				    number(1)});
+	bare_schedule(0, 0, plan_again, number(3));
+	for (int i = 1; i <= TURNS; i++) {
+		int64_t now = watch_now(&engine.watch);
+
+		bare_schedule(i & 1, now, count, number(2));
+		if (engine.watch.is_virtual)
+			watch_set(&engine.watch, now + 1);
+		ck_assert_int_le(bare_turn(), watch_now(&engine.watch));
+		ck_assert_int_eq(runs[0], i);
+		ck_assert_int_eq(runs[1], i);
+		ck_assert_int_eq(runs[2], i);
+		ck_assert_int_eq(runs[3], i);
+		bare_check();
+	}
+	bare_end();
+}
+
+/* Who wants to run again as soon as possible runs once a turn, as do others. */
+START_TEST(armed_again_it_holds_up_nobody)
+{
+	begin(2);
+	hold_none_up();
+}
+END_TEST
+
+START_TEST(armed_again_on_a_clock_that_goes_on)
+{
+	bare_begin(2, CLOCK_MONOTONIC);
+	hold_none_up();
+}
+END_TEST
+
+/* For later, it is one of those. */
+static void arm_later(void *arg)
+{
+	count(arg);
+	move_to(self, watch_now(&engine.watch) + (int64_t)runs[0] * hour, true);
+}
+
+START_TEST(armed_again_for_later)
+{
+	int64_t now = start;
+
+	begin(1);
+	self = bare_schedule(0, start, arm_later, number(0));
+	for (int i = 1; i <= 10; i++) {
+		ck_assert_int_eq(turn_at(now), 1);
+		ck_assert_int_eq(turn_at(now), 0);
+		ck_assert_uint_eq(entries_pending(&engine.pending), 0);
+		now += (int64_t)i * hour;
+		ck_assert_int_eq(next_of_all(), now);
+		ck_assert_int_eq(turn_at(now - 1), 0);
+	}
+	bare_end();
+}
+END_TEST
+
+/*
+ * What is far stays in the bucket.
+ */
+START_TEST(far_timers_stay)
+{
+	enum { FAR = 30000, NEAR = 300, STEP = 50000 };
+	int64_t now = start;
+
+	begin(2);
+	for (int i = 0; i < FAR; i++) {
+		schedule(start + hour + i);
+		if (i % (FAR / NEAR) == 0)
+			schedule(start + 1 + i / (FAR / NEAR) * STEP);
+	}
+	ck_assert_uint_eq(in_buckets(), FAR + NEAR);
+	for (int i = 0; i < NEAR; i++) {
+		ck_assert_int_eq(turn_at(now), i > 0);
+		ck_assert_uint_le(entries_pending(&engine.pending), NEAR - i);
+		now += STEP;
+	}
+	ck_assert_int_eq(turn_at(now), 1);
+	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
+	ck_assert_uint_eq(in_buckets(), FAR);
+	/* All of them, when their time has come. */
+	ck_assert_int_eq(turn_at(start + hour - 1), 0);
+	ck_assert_int_eq(turn_at(start + hour + FAR), FAR);
+	ck_assert_uint_eq(entries_of(&engine.pending), 0);
+	bare_end();
+}
+END_TEST
+
+/* A block that holds one that is due holds others too. */
+START_TEST(what_came_with_it_goes_back)
+{
+	enum { N = 5000 };
+
+	begin(1);
+	/* All of one lane, one after another. */
+	for (int i = 0; i < N; i++)
+		bare_schedule(0, start + 10 * hour + i * (hour / N), fn, NULL);
+	for (int i = 0; i < N; i++) {
+		ck_assert_int_eq(turn_at(start + 10 * hour + i * (hour / N)),
+				 1);
+		ck_assert_uint_le(entries_pending(&engine.pending), 1);
+		ck_assert_uint_eq(entries_of(&engine.pending), N - 1 - i);
+	}
+	bare_end();
+}
+END_TEST
+
+/* At the time for which it was scheduled first. */
+START_TEST(a_moved_timer_goes_back)
+{
+	uint64_t id;
+
+	begin(2);
+	id = schedule(start + 1000);
+	move_to(id, start + hour, false);
+	ck_assert_int_eq(turn_at(start + 1000), 0);
+	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
+	ck_assert_uint_eq(in_buckets(), 1);
+	ck_assert_int_eq(next_of_all(), start + hour);
+	/* And once more. */
+	move_to(id, start + 2 * hour, false);
+	ck_assert_int_eq(turn_at(start + hour), 0);
+	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
+	ck_assert_int_eq(next_of_all(), start + 2 * hour);
+	/* By little. */
+	move_to(id, start + 2 * hour + 9, false);
+	ck_assert_int_eq(turn_at(start + 2 * hour), 0);
+	ck_assert_int_eq(turn_at(start + 2 * hour + 8), 0);
+	ck_assert_int_eq(turn_at(start + 2 * hour + 9), 1);
+	bare_end();
+}
+END_TEST
+
+/*
+ * Those that were collected and then moved are put back before they end a
+ * sleep: so many a turn.
+ */
+START_TEST(moved_timers_end_few_sleeps)
+{
+	enum { N = 1000 };
+	static uint64_t id[N];
+	int turns = 0;
+
+	begin(1);
+	for (int i = 0; i < N; i++)
+		id[i] = bare_schedule(0, start + 1000 + i, fn, NULL);
+	bare_schedule(0, start, fn, NULL);
+	ck_assert_int_eq(turn_at(start), 1);
+	for (int i = 0; i < N; i++)
+		move_to(id[i], start + hour + i, false);
+	while (next_of_all() < start + hour) {
+		ck_assert_int_eq(turn_at(start), 0);
+		turns++;
+	}
+	ck_assert_int_le(turns, N / 60);
+	ck_assert_uint_eq(entries_of(&engine.pending), N);
+	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
+	ck_assert_int_eq(turn_at(start + hour + N), N);
+	bare_end();
+}
+END_TEST
+
+/*
+ * The cancelled.
+ */
 
 /*
  * Many in flight, cancelled in order and long before they are due, while a
@@ -75,7 +364,6 @@ START_TEST(holds_few_of_the_dead)
 {
 	enum { WINDOW = 20000, PAIRS = 30 * WINDOW, TURN = 3000 };
 	static uint64_t ring[WINDOW];
-	const int64_t hour = INT64_C(3600000000000);
 	int64_t base;
 
 	bare_begin(2, CLOCK_MONOTONIC);
@@ -86,25 +374,35 @@ START_TEST(holds_few_of_the_dead)
 			cancel(ring[i % WINDOW]);
 		ring[i % WINDOW] = schedule(base + i);
 		if (i % TURN == 0) {
-			engine.reclaim.began -=
-				hour; /* as if time had passed */
+			/* As if time had passed. */
+			engine.reclaim.began -= hour;
 			bare_turn();
 		}
-		ck_assert_uint_le(entries_of(&engine.pending), 4 * WINDOW);
+		if (i % 100 == 0)
+			ck_assert_uint_le(entries_of(&engine.pending),
+					  4 * WINDOW);
 	}
 	for (uint32_t i = 0; i < engine.intake->n; i++)
 		ck_assert_uint_le(engine.intake->bucket[i].slots.fresh,
-				  3 * WINDOW);
+				  3 * WINDOW / SLOT_FIRST_NUMBER);
 	bare_end();
 }
 END_TEST
+
+static size_t slots_in_use(void)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < engine.intake->n; i++)
+		n += slots_used(&engine.intake->bucket[i].slots);
+	return n;
+}
 
 /* All are cancelled and one timer runs: all slots are free again. */
 START_TEST(recycles_all)
 {
 	enum { N = 100000 };
 	static uint64_t ids[N];
-	const int64_t hour = INT64_C(3600000000000);
 	int64_t base;
 
 	bare_begin(2, CLOCK_MONOTONIC);
@@ -114,21 +412,178 @@ START_TEST(recycles_all)
 		if (i == N / 2)
 			bare_turn();
 	}
+	ck_assert_uint_eq(slots_in_use(), N);
 	for (int i = 0; i < N; i++)
 		cancel(ids[i]);
 	engine.reclaim.began -= hour;
 	schedule(-1);
 	bare_turn();
+	ck_assert_int_eq(engine.ran, 1);
+	while (engine.next == INT64_MIN)
+		bare_turn();
 	ck_assert_uint_eq(entries_of(&engine.pending), 0);
-	ck_assert_uint_le(engine.pending.filed.heap.chunks, 2);
-	for (uint32_t i = 0; i < engine.intake->n; i++) {
-		struct slots *t = &engine.intake->bucket[i].slots;
-		size_t unused = 0;
+	ck_assert_uint_eq(slots_in_use(), 0);
+	ck_assert_uint_le(engine.pending.heap.chunks, 2);
+	bare_end();
+}
+END_TEST
 
-		bucket_check(&engine.intake->bucket[i]);
-		for (struct slot *s = t->free; s; s = s->next)
-			unused++;
-		ck_assert_uint_eq(unused, t->fresh - SLOT_FIRST_NUMBER);
+/* For what is not due a turn does a part, and the next one is at once. */
+START_TEST(leaves_a_part_to_the_next)
+{
+	enum { N = 50000, PART = 17 * BLOCK_ENTRIES };
+	static uint64_t ids[N];
+	int turns = 0;
+
+	begin(1);
+	for (int i = 0; i < N; i++)
+		ids[i] = bare_schedule(0, start + hour + i, fn, NULL);
+	for (int i = 0; i < N; i++)
+		cancel(ids[i]);
+	watch_set(&engine.watch, start + hour);
+	/* Nothing is reclaimed where it is. */
+	engine.reclaim.began = start + hour;
+	do {
+		size_t before = entries_of(&engine.pending);
+
+		ck_assert_int_eq(turn_at(start + hour), 0);
+		ck_assert_uint_lt(engine.effort, PART + BLOCK_ENTRIES);
+		ck_assert_uint_le(before - entries_of(&engine.pending),
+				  PART + 2 * BLOCK_ENTRIES);
+		turns++;
+	} while (engine.next == INT64_MIN);
+	ck_assert_int_ge(turns, N / PART);
+	ck_assert_int_le(turns, 2 * N / PART);
+	ck_assert_int_eq(next_of_all(), INT64_MAX);
+	ck_assert_uint_eq(entries_of(&engine.pending), 0);
+	ck_assert_uint_eq(slots_in_use(), 0);
+	bare_end();
+}
+END_TEST
+
+/*
+ * The time to which a virtual clock is to be set.
+ */
+START_TEST(no_time_for_the_cancelled)
+{
+	static const int64_t after[] = {
+		5, 5000000, 100000000, INT64_C(60000000000), hour, 100 * hour,
+	};
+	uint64_t id;
+
+	for (int i = 0; i < 6; i++) {
+		int64_t live = start + after[i] + 1;
+
+		begin(2);
+		id = schedule(start + after[i]);
+		schedule(live);
+		ck_assert_int_eq(engine_next(&engine, INT64_MAX),
+				 start + after[i]);
+		cancel(id);
+		cancel(schedule(start + 1));
+		cancel(schedule(start + after[i] / 2));
+		ck_assert_int_eq(engine_next(&engine, INT64_MAX), live);
+		ck_assert_int_eq(engine_next(&engine, live), live);
+		ck_assert_int_eq(engine_next(&engine, live - 1), live - 1);
+		ck_assert_int_eq(turn_at(live), 1);
+		cancel(schedule(live + after[i]));
+		ck_assert_int_eq(engine_next(&engine, live + 1000 * hour),
+				 live + 1000 * hour);
+		ck_assert_uint_eq(entries_of(&engine.pending), 0);
+		bare_end();
+	}
+}
+END_TEST
+
+/* What is later than the limit it leaves alone. */
+START_TEST(looks_no_further_than_the_limit)
+{
+	enum { N = 10000 };
+
+	begin(2);
+	for (int i = 0; i < N; i++)
+		schedule(start + hour + i);
+	ck_assert_int_eq(engine_next(&engine, start + hour - 1),
+			 start + hour - 1);
+	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
+	ck_assert_int_eq(engine_next(&engine, start + hour), start + hour);
+	bare_end();
+}
+END_TEST
+
+enum { TIMERS = 400 };
+
+struct model {
+	uint64_t id[TIMERS];
+	int64_t deadline[TIMERS]; /* INT64_MAX: there is none */
+};
+
+static int64_t earliest_of(const struct model *m)
+{
+	int64_t earliest = INT64_MAX;
+
+	for (int i = 0; i < TIMERS; i++) {
+		if (m->deadline[i] < earliest)
+			earliest = m->deadline[i];
+	}
+	return earliest;
+}
+
+/* Returns how many are over then. */
+static int pass(struct model *m, int64_t now)
+{
+	int n = 0;
+
+	for (int i = 0; i < TIMERS; i++) {
+		if (m->deadline[i] <= now) {
+			m->deadline[i] = INT64_MAX;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* From now, at any distance. */
+static int64_t any_time(uint64_t *rng, int64_t now)
+{
+	return now + 1 +
+	       (int64_t)(random_below(rng, UINT64_C(1) << 50) >>
+			 random_below(rng, 50));
+}
+
+static void meddle(struct model *m, uint64_t *rng, int64_t now)
+{
+	int i = (int)random_below(rng, TIMERS);
+
+	if (m->deadline[i] == INT64_MAX) {
+		m->deadline[i] = any_time(rng, now);
+		m->id[i] = schedule(m->deadline[i]);
+	} else if (random_below(rng, 2)) {
+		cancel(m->id[i]);
+		m->deadline[i] = INT64_MAX;
+	}
+}
+
+START_TEST(next_against_a_model)
+{
+	enum { STEPS = 20000 };
+	static struct model m;
+	uint64_t rng = test_seed();
+	int64_t now = start;
+
+	begin(2);
+	for (int i = 0; i < TIMERS; i++)
+		m.deadline[i] = INT64_MAX;
+	for (int step = 0; step < STEPS; step++) {
+		meddle(&m, &rng, now);
+		if (step % 4)
+			continue;
+		ck_assert_int_eq(engine_next(&engine, INT64_MAX),
+				 earliest_of(&m));
+		if (earliest_of(&m) == INT64_MAX)
+			continue;
+		now = earliest_of(&m);
+		ck_assert_int_eq(turn_at(now), pass(&m, now));
 	}
 	bare_end();
 }
@@ -136,22 +591,17 @@ END_TEST
 
 static void stop(void *arg)
 {
-	note(arg);
+	count(arg);
 	wakeup_stop(&engine.wakeup);
 }
 
 START_TEST(stops_between_callbacks)
 {
-	static int what = 7;
-
-	bare_begin(2, CLOCK_MONOTONIC);
-	ck_assert_int_eq(
-		bucket_schedule(&engine.intake->bucket[0], &engine.wakeup,
-				&(struct timer){-2, 0, stop, &what}, NULL),
-		0);
-	ck_assert_int_eq(schedule_note(-1, &what), 0);
-	bare_turn();
-	ck_assert_int_eq(ran, 1);
+	begin(2);
+	bare_schedule(0, start - 2, stop, number(0));
+	bare_schedule(0, start - 1, count, number(0));
+	ck_assert_int_eq(turn_at(start), 1);
+	ck_assert_int_eq(runs[0], 1);
 	bare_end();
 }
 END_TEST
@@ -160,8 +610,21 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		runs_in_deadline_order,
+		never_before_its_deadline,
+		what_arrives_meanwhile_is_for_the_next,
+		armed_again_it_holds_up_nobody,
+		armed_again_on_a_clock_that_goes_on,
+		armed_again_for_later,
+		far_timers_stay,
+		what_came_with_it_goes_back,
+		a_moved_timer_goes_back,
+		moved_timers_end_few_sleeps,
 		holds_few_of_the_dead,
 		recycles_all,
+		leaves_a_part_to_the_next,
+		no_time_for_the_cancelled,
+		looks_no_further_than_the_limit,
+		next_against_a_model,
 		stops_between_callbacks,
 	};
 

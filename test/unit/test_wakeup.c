@@ -5,16 +5,40 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/timerfd.h>
 
+enum { BUCKETS = 1024 };
+
+static const int64_t hour = INT64_C(3600000000000);
+
+static struct watch watch;
 static struct wakeup wakeup;
 static int64_t sleep_until;
+
+static int64_t now(void)
+{
+	return clock_now(CLOCK_MONOTONIC);
+}
+
+static void begin(void)
+{
+	wakeup_close(&wakeup);
+	watch_init(&watch);
+	wakeup_init(&wakeup, &watch);
+	ck_assert(wakeup_open(&wakeup, BUCKETS));
+}
+
+static void end(void)
+{
+	wakeup_close(&wakeup);
+}
 
 static int64_t asleep_until(void)
 {
 	int64_t t;
 
 	lock_acquire(&wakeup.lock);
-	t = wakeup.asked < wakeup.sleep ? wakeup.asked : wakeup.sleep;
+	t = wakeup.sleep;
 	lock_release(&wakeup.lock);
 	return t;
 }
@@ -22,7 +46,7 @@ static int64_t asleep_until(void)
 static void *sleeper(void *arg)
 {
 	(void)arg;
-	wakeup_sleep(&wakeup, sleep_until);
+	wakeup_sleep(&wakeup, sleep_until, now());
 	return NULL;
 }
 
@@ -38,59 +62,220 @@ static pthread_t start_sleep(int64_t until)
 	return t;
 }
 
+static void end_sleep(pthread_t t)
+{
+	ck_assert(wakeup_announce(&wakeup, 0, 0));
+	wakeup_kick(&wakeup);
+	pthread_join(t, NULL);
+}
+
 static pthread_t start_sleeper(int64_t until)
 {
-	wakeup_init(&wakeup);
+	begin();
 	return start_sleep(until);
+}
+
+/* These buckets are handed out at this time, and no others. */
+static void check_due(int64_t by, uint32_t n, const uint32_t *bucket)
+{
+	struct bucket_set due;
+	uint32_t b;
+
+	ck_assert(wakeup_collect(&wakeup, by, &due));
+	for (uint32_t i = 0; i < n; i++) {
+		ck_assert(bucket_set_take(&due, &b));
+		ck_assert_uint_eq(b, bucket[i]);
+	}
+	ck_assert(bucket_set_empty(&due));
+}
+
+static void check_none(int64_t by)
+{
+	struct bucket_set due;
+
+	ck_assert(!wakeup_collect(&wakeup, by, &due));
 }
 
 START_TEST(keeps_the_earliest)
 {
-	struct bucket_set listed;
-	uint32_t b;
-
-	wakeup_init(&wakeup);
+	begin();
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	check_none(INT64_MAX);
 	ck_assert(!wakeup_announce(&wakeup, 3, 50));
 	ck_assert(!wakeup_announce(&wakeup, 700, 60));
+	ck_assert(!wakeup_announce(&wakeup, BUCKETS - 1, 90));
 	ck_assert(!wakeup_announce(&wakeup, 3, 40));
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
-	wakeup_collect(&wakeup, &listed);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
-	ck_assert(bucket_set_take(&listed, &b) && b == 3);
-	ck_assert(bucket_set_take(&listed, &b) && b == 700);
-	ck_assert(!bucket_set_take(&listed, &b));
-	wakeup_collect(&wakeup, &listed);
-	ck_assert(bucket_set_empty(&listed));
+	check_none(39);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
+	end();
 }
 END_TEST
 
-START_TEST(no_sleep_past_an_arrival)
+/* Each when its own earliest is due. */
+START_TEST(a_deadline_for_each_bucket)
 {
-	wakeup_init(&wakeup);
-	wakeup_announce(&wakeup, 0, 40);
-	wakeup_sleep(&wakeup, 41);
-	wakeup_sleep(&wakeup, INT64_MAX);
+	begin();
+	wakeup_announce(&wakeup, 3, 40);
+	wakeup_announce(&wakeup, 700, 60);
+	wakeup_announce(&wakeup, 0, 60);
+	wakeup_announce(&wakeup, BUCKETS - 1, 90);
+	wakeup_announce(&wakeup, 12, INT64_MAX - 1);
+	check_due(40, 1, (uint32_t[]){3});
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 60);
+	check_none(59);
+	/* What was left in the first one is announced anew. */
+	wakeup_announce(&wakeup, 3, 70);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 60);
+	check_due(69, 2, (uint32_t[]){0, 700});
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 70);
+	wakeup_announce(&wakeup, 0, 65);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), 65);
+	check_due(1000, 3, (uint32_t[]){0, 3, BUCKETS - 1});
+	check_none(INT64_MAX - 2);
+	check_due(INT64_MAX - 1, 1, (uint32_t[]){12});
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	/* The latest time of all never comes. */
+	wakeup_announce(&wakeup, 5, INT64_MAX);
+	check_none(INT64_MAX);
+	end();
+}
+END_TEST
+
+START_TEST(collected_at_random)
+{
+	enum { STEPS = 20000, MAX = 100 };
+	static int64_t model[MAX];
+	uint64_t rng = test_seed();
+
+	begin();
+	for (int i = 0; i < MAX; i++)
+		model[i] = INT64_MAX;
+	for (int step = 0; step < STEPS; step++) {
+		uint32_t due[MAX], n = 0, b = (uint32_t)random_below(&rng, MAX);
+		int64_t t = (int64_t)random_below(&rng, 1000);
+		int64_t earliest = INT64_MAX;
+
+		if (t < model[b]) {
+			model[b] = t;
+			ck_assert(!wakeup_announce(&wakeup, b, t));
+		}
+		t = (int64_t)random_below(&rng, 1000) / (1 + step % 50);
+		for (uint32_t i = 0; i < MAX; i++) {
+			if (model[i] <= t) {
+				due[n++] = i;
+				model[i] = INT64_MAX;
+			} else if (model[i] < earliest) {
+				earliest = model[i];
+			}
+		}
+		if (n > 0)
+			check_due(t, n, due);
+		else
+			check_none(t);
+		ck_assert_int_eq(wakeup_arrivals(&wakeup), earliest);
+	}
+	end();
+}
+END_TEST
+
+/* A sleep is until the earliest of all, wherever it waits. */
+START_TEST(takes_arrivals_in)
+{
+	int64_t far = now() + hour;
+	pthread_t t;
+
+	begin();
+	wakeup_announce(&wakeup, 7, far);
+	wakeup_announce(&wakeup, 900, far - 5);
+	t = start_sleep(INT64_MAX);
+	ck_assert_int_eq(asleep_until(), far - 5);
+	end_sleep(t);
+
+	t = start_sleeper(far);
+	ck_assert_int_eq(asleep_until(), far);
+	end_sleep(t);
+
+	begin();
+	wakeup_announce(&wakeup, 7, far);
+	t = start_sleep(far - 5);
+	ck_assert_int_eq(asleep_until(), far - 5);
+	end_sleep(t);
+	end();
+}
+END_TEST
+
+/* Nobody need be woken, but the next sleep is not too long. */
+START_TEST(announced_while_awake)
+{
+	int64_t far = now() + hour;
+	uint32_t seq;
+	pthread_t t;
+
+	begin();
+	t = start_sleep(far);
+	end_sleep(t);
+	check_due(0, 1, (uint32_t[]){0});
+	seq = atom32_load(&wakeup.seq);
+	ck_assert(!wakeup_announce(&wakeup, 2, far));
+	ck_assert(!wakeup_announce(&wakeup, 2, far - 7));
+	ck_assert(!wakeup_announce(&wakeup, 1, far - 3));
+	ck_assert_uint_eq(atom32_load(&wakeup.seq), seq);
+	t = start_sleep(far);
+	ck_assert_int_eq(asleep_until(), far - 7);
+	end_sleep(t);
+	end();
+}
+END_TEST
+
+/*
+ * Would it sleep, it would be for an hour: the time that it is told is not that
+ * of the clock.
+ */
+START_TEST(what_is_due_costs_no_sleep)
+{
+	int64_t far = now() + hour;
+
+	begin();
+	wakeup.woken = 1;
+	wakeup_sleep(&wakeup, far, far);
+	wakeup_sleep(&wakeup, far - 1, far);
+	wakeup_sleep(&wakeup, INT64_MIN, far);
+	wakeup_announce(&wakeup, 9, far);
+	wakeup_sleep(&wakeup, INT64_MAX, far);
+	wakeup_sleep(&wakeup, far + 1, far);
+	wakeup.slack = hour;
+	wakeup_sleep(&wakeup, INT64_MAX, far + hour);
+	wakeup_sleep(&wakeup, far - hour, far);
+	/* Nor does it count as one. */
+	ck_assert_uint_eq(wakeup.woken, 1);
 	ck_assert_int_eq(asleep_until(), INT64_MIN);
+	end();
 }
 END_TEST
 
 START_TEST(sleeps_until_the_deadline)
 {
-	int64_t then = clock_now(CLOCK_MONOTONIC) + 2000000;
+	int64_t then = now() + 2000000;
 
-	wakeup_init(&wakeup);
-	while (clock_now(CLOCK_MONOTONIC) < then)
-		wakeup_sleep(&wakeup, then);
-	wakeup_sleep(&wakeup, -1);
-	wakeup_sleep(&wakeup, INT64_MIN + 1);
-	ck_assert_int_ge(clock_now(CLOCK_MONOTONIC), then);
+	begin();
+	while (now() < then)
+		wakeup_sleep(&wakeup, then, now());
+	ck_assert_int_eq(asleep_until(), INT64_MIN);
+	/* Also of one that waits in a bucket. */
+	then = now() + 2000000;
+	wakeup_announce(&wakeup, 1, then);
+	while (now() < then)
+		wakeup_sleep(&wakeup, INT64_MAX, now());
+	wakeup_sleep(&wakeup, -1, now());
+	wakeup_sleep(&wakeup, INT64_MIN + 1, now());
+	end();
 }
 END_TEST
 
 START_TEST(what_is_earlier_wakes)
 {
-	int64_t far = clock_now(CLOCK_MONOTONIC) + INT64_C(3600000000000);
+	int64_t far = now() + hour;
 	pthread_t t = start_sleeper(far);
 
 	ck_assert(!wakeup_announce(&wakeup, 0, far + 1));
@@ -101,88 +286,169 @@ START_TEST(what_is_earlier_wakes)
 	 * rely on it, what is earlier must not: that thread may not run.
 	 */
 	ck_assert(wakeup_announce(&wakeup, 0, far - 10));
-	ck_assert(!wakeup_announce(&wakeup, 0, far - 10));
-	ck_assert(!wakeup_announce(&wakeup, 0, far - 5));
+	ck_assert(!wakeup_announce(&wakeup, 1, far - 10));
+	ck_assert(!wakeup_announce(&wakeup, 2, far - 5));
+	ck_assert(wakeup_announce(&wakeup, 2, far - 11));
 	wakeup_kick(&wakeup);
 	pthread_join(t, NULL);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 10);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 11);
+	ck_assert_int_eq(asleep_until(), INT64_MIN);
+	end();
 }
 END_TEST
 
-/* But it does not call the thread, before that time has come. */
-START_TEST(what_asks_shortens_the_sleep)
+/* What is filed late is due so early that the slack lets nobody sleep. */
+START_TEST(what_is_late_has_had_its_slack)
 {
-	int64_t far = clock_now(CLOCK_MONOTONIC) + INT64_C(3600000000000);
-	pthread_t t = start_sleeper(far);
+	struct watch still;
+	int64_t t = now();
 
-	for (int i = 1; i <= 1000; i++) {
-		wakeup_ask(&wakeup, far - i);
-		ck_assert_int_eq(asleep_until(), far - i);
-		if (i % 100 == 0)
-			sched_yield();
-	}
-	/* Who asks may be preempted before it kicks: nobody relies on it. */
-	ck_assert(!wakeup_announce(&wakeup, 0, far));
-	ck_assert(wakeup_announce(&wakeup, 0, far - 1));
-	ck_assert(!wakeup_announce(&wakeup, 0, far - 1));
-	wakeup_kick(&wakeup);
-	pthread_join(t, NULL);
-
-	t = start_sleeper(far);
-	wakeup_ask(&wakeup, INT64_MIN);
-	pthread_join(t, NULL);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
-
-	t = start_sleeper(far);
-	far = clock_now(CLOCK_MONOTONIC) + 1000000;
-	wakeup_ask(&wakeup, far);
-	pthread_join(t, NULL);
-	ck_assert_int_ge(clock_now(CLOCK_MONOTONIC), far);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far);
+	begin();
+	wakeup.slack = hour;
+	ck_assert_int_eq(wakeup_earliest(&wakeup, t), t - hour);
+	wakeup.woken = 1;
+	wakeup_announce(&wakeup, 0, wakeup_earliest(&wakeup, now()));
+	wakeup_sleep(&wakeup, INT64_MAX, now());
+	ck_assert_uint_eq(wakeup.woken, 1);
+	watch_init_virtual(&still, t);
+	wakeup.watch = &still;
+	ck_assert_int_eq(wakeup_earliest(&wakeup, t), INT64_MIN);
+	end();
 }
 END_TEST
 
 /* Has a sleeper be woken for an earlier deadline. */
 static void sleep_and_be_called(int64_t until)
 {
-	struct bucket_set listed;
+	struct bucket_set due;
 	pthread_t t = start_sleep(until);
 
 	ck_assert(wakeup_announce(&wakeup, 0, until / 4));
 	wakeup_kick(&wakeup);
 	pthread_join(t, NULL);
-	wakeup_collect(&wakeup, &listed);
+	ck_assert(wakeup_collect(&wakeup, until, &due));
 }
 
 /* Those in a row end the next sleep's being as long as it might. */
 START_TEST(after_a_row_of_wakeups_half_a_sleep)
 {
-	const int64_t hour = INT64_C(3600000000000);
 	int64_t before, far;
 	pthread_t t;
 
-	wakeup_init(&wakeup);
+	begin();
 	for (unsigned i = 0; i < WAKEUP_ROW; i++) {
 		ck_assert_uint_eq(wakeup.woken, i);
-		far = clock_now(CLOCK_MONOTONIC) + 10 * hour;
-		sleep_and_be_called(far);
+		far = now() + 10 * hour;
+		t = start_sleep(far);
+		ck_assert_int_eq(asleep_until(), far);
+		end_sleep(t);
+		check_due(0, 1, (uint32_t[]){0});
 	}
-	before = clock_now(CLOCK_MONOTONIC);
+	before = now();
 	far = before + 2 * hour;
-	t = start_sleep(far);
+	/* It is half of what an arrival leaves. */
+	wakeup_announce(&wakeup, 3, far);
+	t = start_sleep(INT64_MAX);
 	ck_assert_int_ge(asleep_until(), before + hour - 1);
-	ck_assert_int_le(asleep_until(), clock_now(CLOCK_MONOTONIC) + hour);
+	ck_assert_int_le(asleep_until(), now() + hour);
 	ck_assert(!wakeup_announce(&wakeup, 0, far - 1));
 	ck_assert(!wakeup_announce(&wakeup, 0, far - hour / 2));
 	ck_assert(wakeup_announce(&wakeup, 0, before + hour / 2));
 	wakeup_kick(&wakeup);
 	pthread_join(t, NULL);
+	end();
+}
+END_TEST
 
-	/* One that a deadline ends, ends the row. */
-	wakeup_init(&wakeup);
-	sleep_and_be_called(clock_now(CLOCK_MONOTONIC) + hour);
-	wakeup_sleep(&wakeup, clock_now(CLOCK_MONOTONIC) + 1000);
+START_TEST(a_deadline_ends_the_row)
+{
+	int64_t far;
+	pthread_t t;
+
+	begin();
+	for (unsigned i = 0; i < WAKEUP_ROW; i++)
+		sleep_and_be_called(now() + hour);
+	ck_assert_uint_eq(wakeup.woken, WAKEUP_ROW);
+	far = now() + 1000;
+	while (now() < far)
+		wakeup_sleep(&wakeup, far, now());
+	wakeup_sleep(&wakeup, now() + 1000, now());
 	ck_assert_uint_eq(wakeup.woken, 0);
+	far = now() + hour;
+	t = start_sleep(far);
+	ck_assert_int_eq(asleep_until(), far);
+	end_sleep(t);
+	end();
+}
+END_TEST
+
+/*
+ * In a loop.
+ */
+static void begin_polled(void)
+{
+	begin();
+	ck_assert_int_eq(sleeper_open(&wakeup.sleeper, CLOCK_MONOTONIC, true),
+			 0);
+}
+
+static void end_polled(void)
+{
+	sleeper_close(&wakeup.sleeper);
+	end();
+}
+
+/* In seconds from now, about; 0: it is set to no time. */
+static int64_t set_to(void)
+{
+	struct itimerspec t;
+
+	ck_assert_int_eq(timerfd_gettime(wakeup.sleeper.fd, &t), 0);
+	return t.it_value.tv_sec;
+}
+
+START_TEST(lies_down_until_the_earliest)
+{
+	int64_t far = now() + hour;
+
+	begin_polled();
+	wakeup_announce(&wakeup, 4, far);
+	wakeup_announce(&wakeup, 5, far + hour);
+	wakeup_lie_down(&wakeup, INT64_MAX);
+	ck_assert_int_eq(asleep_until(), far);
+	ck_assert_int_gt(set_to(), 1800);
+	ck_assert_int_le(set_to(), 3600);
+	ck_assert(wakeup_announce(&wakeup, 5, far - hour / 2));
+	wakeup_kick(&wakeup);
+	ck_assert_int_le(set_to(), 1800);
+	ck_assert_int_gt(set_to(), 0);
+	/* Who is awake sees to it. */
+	wakeup_rise(&wakeup);
+	ck_assert(!wakeup_announce(&wakeup, 6, far + hour / 2));
+	ck_assert(!wakeup_announce(&wakeup, 6, far - hour));
+	ck_assert_int_gt(set_to(), 0);
+	check_due(far + hour / 2, 3, (uint32_t[]){4, 5, 6});
+	wakeup_lie_down(&wakeup, far + hour);
+	ck_assert_int_eq(asleep_until(), far + hour);
+	ck_assert_int_gt(set_to(), 3600);
+	wakeup_rise(&wakeup);
+	wakeup_lie_down(&wakeup, INT64_MAX);
+	ck_assert_int_eq(set_to(), 0);
+	end_polled();
+}
+END_TEST
+
+/* For good. */
+START_TEST(stopped_it_is_set_to_no_time)
+{
+	begin_polled();
+	wakeup_lie_down(&wakeup, now() + hour);
+	wakeup_stop(&wakeup);
+	ck_assert_int_eq(set_to(), 0);
+	wakeup_rise(&wakeup);
+	wakeup_lie_down(&wakeup, now() + hour);
+	ck_assert_int_eq(set_to(), 0);
+	end_polled();
 }
 END_TEST
 
@@ -191,10 +457,11 @@ START_TEST(stop_changes_the_futex)
 {
 	uint32_t seq;
 
-	wakeup_init(&wakeup);
+	begin();
 	seq = atom32_load(&wakeup.seq);
 	wakeup_stop(&wakeup);
 	ck_assert_uint_ne(atom32_load(&wakeup.seq), seq);
+	end();
 }
 END_TEST
 
@@ -206,7 +473,8 @@ START_TEST(stop_wakes)
 	wakeup_stop(&wakeup);
 	pthread_join(t, NULL);
 	ck_assert(wakeup_stopping(&wakeup));
-	wakeup_sleep(&wakeup, INT64_MAX);
+	wakeup_sleep(&wakeup, INT64_MAX, now());
+	end();
 }
 END_TEST
 
@@ -216,13 +484,14 @@ END_TEST
  */
 enum { HANDOVERS = 100000 };
 static atom32 handed, seen;
+static int64_t all_due;
 
 static void *announcer(void *arg)
 {
 	(void)arg;
 	for (uint32_t i = 1; i <= HANDOVERS; i++) {
 		atom32_store_release(&handed, i);
-		if (wakeup_announce(&wakeup, 0, HANDOVERS - i))
+		if (wakeup_announce(&wakeup, i % 3, all_due - i % 2))
 			wakeup_kick(&wakeup);
 		while (atom32_load_acquire(&seen) != i)
 			sched_yield();
@@ -232,20 +501,23 @@ static void *announcer(void *arg)
 
 START_TEST(no_wake_up_is_lost)
 {
-	struct bucket_set listed;
+	struct bucket_set due;
 	pthread_t t;
 
-	wakeup_init(&wakeup);
+	begin();
+	/* A sleep that is too long lasts until the test fails. */
+	all_due = now() + hour;
 	ck_assert_int_eq(pthread_create(&t, NULL, announcer, NULL), 0);
 	while (atom32_load(&seen) != HANDOVERS) {
-		if (wakeup_arrivals(&wakeup) == INT64_MAX) {
-			wakeup_sleep(&wakeup, INT64_MAX);
+		if (!wakeup_collect(&wakeup, all_due, &due)) {
+			wakeup_sleep(&wakeup, INT64_MAX, all_due);
 			continue;
 		}
-		wakeup_collect(&wakeup, &listed);
+		ck_assert_uint_eq(bucket_set_count(&due), 1);
 		atom32_store_release(&seen, atom32_load_acquire(&handed));
 	}
 	pthread_join(t, NULL);
+	end();
 }
 END_TEST
 
@@ -253,11 +525,18 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		keeps_the_earliest,
-		no_sleep_past_an_arrival,
+		a_deadline_for_each_bucket,
+		collected_at_random,
+		takes_arrivals_in,
+		announced_while_awake,
+		what_is_due_costs_no_sleep,
 		sleeps_until_the_deadline,
 		what_is_earlier_wakes,
-		what_asks_shortens_the_sleep,
+		what_is_late_has_had_its_slack,
 		after_a_row_of_wakeups_half_a_sleep,
+		a_deadline_ends_the_row,
+		lies_down_until_the_earliest,
+		stopped_it_is_set_to_no_time,
 		stop_changes_the_futex,
 		stop_wakes,
 		no_wake_up_is_lost,

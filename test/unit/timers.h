@@ -104,14 +104,14 @@ static inline size_t arrivals(void)
 		struct bucket *b = &tt->engine.intake->bucket[i];
 
 		lock_acquire(&b->lock);
-		n += queue_size(&b->arrivals);
+		n += bucket_size(b);
 		lock_release(&b->lock);
 	}
 	return n;
 }
 
-/* Slots that were ever used. */
-static inline size_t slots_used(void)
+/* Slots that are not free. */
+static inline size_t slots_in_use(void)
 {
 	size_t n = 0;
 
@@ -119,7 +119,7 @@ static inline size_t slots_used(void)
 		struct bucket *b = &tt->engine.intake->bucket[i];
 
 		lock_acquire(&b->lock);
-		n += b->slots.fresh - SLOT_FIRST_NUMBER;
+		n += slots_used(&b->slots);
 		lock_release(&b->lock);
 	}
 	return n;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench-structure [--rounds N]: what the driver holds pending timers in,
- * alone: entries are added, and come out in the order in which they are due.
- * All of them refer to one timer that is never over, so that what a timer's own
- * memory costs is left out.  The yardstick is the heap alone.  A million are
- * due in each second.
+ * bench-structure [--rounds N]: what pending timers are held in, alone: entries
+ * are added to a bucket's lanes, and come out in the order in which they are
+ * due.  All of them refer to one timer that is never over, so that what a
+ * timer's own memory costs is left out.  The yardstick is the heap alone.  A
+ * million are due in each second, in no order.
  */
 #include "config.h"
 
 #include "bench.h"
-#include "pending/pending.h"
+#include "engine/turn.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct wakeup wakeup;
-static struct intake *intake;
+static struct engine engine;
 static struct entry always; /* of a timer that is never over */
 
 static void ignore(void *arg)
@@ -28,37 +27,37 @@ static void ignore(void *arg)
 /* Takes what the bucket got, and keeps the entry. */
 static struct entry fetch_entry(void)
 {
-	struct block *spares = NULL;
-	struct slot *rearmed;
-	struct chain c = bucket_collect(&intake->bucket[0], &spares, &rearmed);
-	struct entry e = c.first->entry[0];
+	struct entry e;
+	struct visit v;
 
-	block_free_all(c.first);
-	block_free_all(spares);
+	visit_begin(&v, INT64_MAX, 0);
+	bucket_collect(&engine.intake->bucket[0], &engine.wakeup, &v,
+		       &engine.pending.spares);
+	e = v.cursor.row[0].block->entry[0];
+	free(v.cursor.row[0].block);
 	return e;
 }
 
 static void set_up(void)
 {
-	const struct timer t = {INT64_MAX, 0, ignore, NULL};
+	const struct timer t = {INT64_MAX - 1, 0, ignore, NULL};
 	uint64_t id;
 
-	wakeup_init(&wakeup);
-	intake = intake_create(1);
-	if (!intake)
-		check(-ENOMEM, "intake_create");
-	intake_open(intake);
-	check(bucket_schedule(&intake->bucket[0], &wakeup, &t, &id),
+	engine_init(&engine, NULL);
+	watch_init_virtual(&engine.watch, 0);
+	check(engine_open(&engine, 1, false), "engine_open");
+	intake_open(engine.intake);
+	check(bucket_schedule(&engine.intake->bucket[0], &engine.wakeup, &t,
+			      &id),
 	      "bucket_schedule");
 	always = fetch_entry();
 }
 
-/* n entries, in no order. */
-static struct chain make_entries(size_t n)
+/* n entries, in no order, in blocks. */
+static struct block *make_entries(size_t n)
 {
-	struct chain c = {NULL, INT64_MAX};
+	struct block *chain = NULL, *b = NULL;
 	uint64_t rng = 88172645463325252u;
-	struct block *b = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		struct entry e = always;
@@ -69,14 +68,11 @@ static struct chain make_entries(size_t n)
 			if (!b)
 				check(-ENOMEM, "block_alloc");
 			b->n = 0;
-			b->nearest = INT64_MAX;
-			block_push(&c.first, b);
+			block_push(&chain, b);
 		}
 		b->entry[b->n++] = e;
-		b->nearest = e.deadline < b->nearest ? e.deadline : b->nearest;
-		c.nearest = b->nearest < c.nearest ? b->nearest : c.nearest;
 	}
-	return c;
+	return chain;
 }
 
 struct costs {
@@ -90,54 +86,55 @@ static void check_order(int64_t *last, int64_t deadline)
 	*last = deadline;
 }
 
+static void add_all(struct block *chain)
+{
+	struct block *b;
+
+	while ((b = block_pop(&chain)) != NULL) {
+		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup,
+			       b->entry, b->n) > 0)
+			check(-ENOMEM, "bucket_put");
+		free(b);
+	}
+}
+
 static struct costs measure_pending(size_t n)
 {
-	struct chain c = make_entries(n);
-	int64_t last = INT64_MIN, deadline, start, added;
-	static struct pending p;
-	size_t ran = 0;
+	struct block *chain = make_entries(n);
+	int64_t last = INT64_MIN, start, added, end;
 
-	if (!pending_init(&p, intake))
-		check(-ENOMEM, "pending_init");
+	watch_set(&engine.watch, 0);
+	atomword_store(&engine.intake->bucket[0].base, 0);
 	start = process_cpu_ns();
-	pending_prepare(&p, 0);
-	pending_add(&p, c);
-	while (pending_file_block(&p))
-		;
+	add_all(chain);
 	added = process_cpu_ns();
-	while (ran < n) {
-		enum pending_next found = pending_next(&p, &deadline);
+	for (size_t ran = 0; ran < n; ran++) {
+		int64_t next = engine_next(&engine, INT64_MAX);
 
-		if (found == PENDING_FAR) {
-			pending_open(&p);
-		} else if (found == PENDING_FIRST) {
-			check_order(&last, pending_take(&p).deadline);
-			ran++;
-		}
+		watch_set(&engine.watch, next);
+		check_order(&last, next);
+		pending_take(&engine.pending);
 	}
-	deadline = process_cpu_ns();
-	pending_destroy(&p);
+	end = process_cpu_ns();
 	return (struct costs){(double)(added - start) / (double)n,
-			      (double)(deadline - added) / (double)n};
+			      (double)(end - added) / (double)n};
 }
 
 static struct costs measure_heap(size_t n)
 {
-	struct chain c = make_entries(n);
+	struct block *chain = make_entries(n), *b;
 	int64_t last = INT64_MIN, start, added, end;
-	struct block *b;
 	struct heap h;
 
 	heap_init(&h);
 	start = process_cpu_ns();
-	while ((b = block_pop(&c.first)) != NULL) {
+	while ((b = block_pop(&chain)) != NULL) {
 		for (uint32_t i = 0; i < b->n; i++) {
 			if (!heap_make_room(&h))
 				check(-ENOMEM, "heap_make_room");
 			heap_push(&h, b->entry[i]);
 		}
-		b->next = NULL;
-		block_free_all(b);
+		free(b);
 	}
 	added = process_cpu_ns();
 	while (h.n > 0) {
@@ -186,7 +183,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	set_up();
-	printf("structure: what the timer thread keeps timers in, alone\n");
+	printf("structure: what timers are kept in, alone\n");
 	few = with(10000, rounds * 10 > BENCH_MAX ? BENCH_MAX : rounds * 10,
 		   &heap);
 	with(100000, rounds, &heap);
@@ -195,6 +192,6 @@ int main(int argc, char **argv)
 	print_figure("10,000,000 / 10,000: add + run", many / few, "x", 2);
 	print_figure("heap alone / this, with 10,000,000", heap / many, "x",
 		     BENCH_NO_TARGET);
-	intake_destroy(intake);
+	engine_destroy(&engine);
 	return 0;
 }

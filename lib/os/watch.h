@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an instance tells the time by: a clock of the kernel's, or a virtual
+ * one, which shows what it was set to last.
+ *
+ * Any thread: now.  The driver: set.
+ */
+#ifndef TT_WATCH_H
+#define TT_WATCH_H
+
+#include "os/clock.h"
+#include "os/lock.h"
+
+#include <stdbool.h>
+
+struct watch {
+	/* Constant. */
+	clockid_t clock; /* the kernel's: to sleep on, and to show */
+	bool is_virtual; /* but it shows this: */
+	struct lock lock;
+	int64_t shown; /* protected by the lock */
+};
+
+/* Shows CLOCK_MONOTONIC. */
+void watch_init(struct watch *w);
+
+/* Makes it a virtual one. */
+void watch_init_virtual(struct watch *w, int64_t now);
+
+int64_t watch_virtual_now(struct watch *w);
+void watch_set(struct watch *w, int64_t now);
+
+/* Is it never set back, nor stands still? */
+static inline bool watch_goes_on(const struct watch *w)
+{
+	return !w->is_virtual && w->clock != CLOCK_REALTIME;
+}
+
+static inline int64_t watch_now(struct watch *w)
+{
+	return w->is_virtual ? watch_virtual_now(w) : clock_now(w->clock);
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+#include "intake/distance.h"
+
+#define TICK (INT64_C(1) << TICK_LOG2)
+#define NOW  (INT64_C(777) << 30)
+
+/* The first tick that is in this lane. */
+static int64_t first_tick(unsigned lane)
+{
+	if (lane == 0)
+		return 0;
+	return INT64_C(1) << (NEAR_TICKS_LOG2 + LANE_WIDTH_LOG2 * (lane - 1));
+}
+
+static unsigned lane_of(int64_t base, int64_t ticks)
+{
+	return distance_lane(distance_base(base), base + ticks * TICK);
+}
+
+/* The deadlines of a day are apart as the table in the header says. */
+START_TEST(the_table)
+{
+	const int64_t ms = 1000000, s = 1000 * ms, h = 3600 * s;
+	static const struct {
+		unsigned lane;
+		double below; /* milliseconds */
+	} t[] = {
+		{0, 8},     {1, 134},    {2, 2.1e3},     {3, 34e3},
+		{4, 540e3}, {5, 8640e3}, {6, 39 * 36e5}, {7, 26 * 864e5},
+	};
+
+	ck_assert_uint_eq(sizeof(t) / sizeof(t[0]), LANES - 1);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		int64_t below = (int64_t)(t[i].below * 1e6);
+		uintptr_t base = distance_base(NOW);
+
+		/* It gives two figures. */
+		ck_assert_uint_eq(distance_lane(base, NOW + below / 100 * 95),
+				  t[i].lane);
+		ck_assert_uint_eq(distance_lane(base, NOW + below / 100 * 107),
+				  t[i].lane + 1);
+	}
+	ck_assert_int_gt(NEAR_NS, 8 * ms);
+	ck_assert_int_lt(NEAR_NS, 9 * ms);
+	ck_assert_uint_eq(distance_lane(distance_base(NOW), NOW + 30 * 24 * h),
+			  LANES - 1);
+}
+END_TEST
+
+START_TEST(edges_of_the_lanes)
+{
+	for (unsigned lane = 1; lane < LANES; lane++) {
+		int64_t first = first_tick(lane);
+
+		ck_assert_uint_eq(lane_of(NOW, first - 1), lane - 1);
+		ck_assert_uint_eq(lane_of(NOW, first), lane);
+		ck_assert_uint_eq(lane_of(NOW, first + 1), lane);
+	}
+	ck_assert_uint_eq(lane_of(NOW, 100 * first_tick(LANES - 1)), LANES - 1);
+}
+END_TEST
+
+START_TEST(what_has_passed_is_near)
+{
+	ck_assert_uint_eq(lane_of(NOW, 0), 0);
+	ck_assert_uint_eq(lane_of(NOW, -1), 0);
+	ck_assert_uint_eq(lane_of(NOW, -100000), 0);
+	ck_assert_uint_eq(distance_lane(distance_base(NOW), INT64_MIN), 0);
+}
+END_TEST
+
+/* Before the time 0, and where the base wraps round. */
+START_TEST(any_base)
+{
+	static const int64_t bases[] = {
+		0,
+		-1,
+		1,
+		-NOW,
+		(INT64_C(1) << (TICK_LOG2 + 32)) - 1,
+		INT64_MAX / 2,
+	};
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		for (unsigned lane = 0; lane < LANES; lane++)
+			ck_assert_uint_eq(lane_of(bases[i], first_tick(lane)),
+					  lane);
+		ck_assert_uint_eq(lane_of(bases[i], -1), 0);
+	}
+}
+END_TEST
+
+/* Where a word is narrow what is never due has a place, too. */
+START_TEST(the_latest_time)
+{
+	unsigned lane = distance_lane(distance_base(NOW), INT64_MAX);
+
+	ck_assert_uint_lt(lane, LANES);
+	if (sizeof(uintptr_t) > 4)
+		ck_assert_uint_eq(lane, LANES - 1);
+}
+END_TEST
+
+/*
+ * Whatever is collected ahead of its time is nearer than all that begins in
+ * that lane, by much.
+ */
+START_TEST(ahead_of_its_time)
+{
+	int64_t last = 0;
+
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		int64_t ahead = distance_ahead(lane);
+		int64_t least = first_tick(lane) << TICK_LOG2;
+
+		ck_assert_int_gt(ahead, 0);
+		ck_assert_int_le(ahead, AHEAD_MAX);
+		ck_assert_int_ge(ahead, last);
+		if (lane > 0)
+			ck_assert(ahead == least / 4 ||
+				  (ahead == AHEAD_MAX && ahead <= least / 4));
+		last = ahead;
+	}
+	ck_assert_int_lt(distance_ahead(0), NEAR_NS / 4);
+	ck_assert_int_eq(last, AHEAD_MAX);
+	ck_assert_int_lt(AHEAD_MAX, 600000000);
+}
+END_TEST
+
+/* Against a count. */
+START_TEST(random_distances)
+{
+	uint64_t rng = test_seed();
+
+	for (int i = 0; i < 100000; i++) {
+		int64_t base = (int64_t)(next_random(&rng) >> 2);
+		int64_t ticks = (int64_t)(next_random(&rng) >>
+					  (33 + random_below(&rng, 31)));
+		unsigned lane = LANES - 1;
+
+		while (ticks < first_tick(lane))
+			lane--;
+		ck_assert_uint_eq(lane_of(base, ticks), lane);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		the_table,        edges_of_the_lanes, what_has_passed_is_near,
+		any_base,         the_latest_time,    ahead_of_its_time,
+		random_distances,
+	};
+
+	return RUN_TESTS("distance", tests);
+}
