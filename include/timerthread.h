@@ -28,7 +28,9 @@
  *  - Time is a signed 64-bit count of nanoseconds on the instance's clock,
  *    CLOCK_MONOTONIC unless timerthread_set_clock or timerthread_start_manual
  *    chose another.  A deadline in the past, also a negative one, means "as
- *    soon as possible".  Sums saturate at TIMERTHREAD_NEVER.
+ *    soon as possible": it counts as the time of the call, so that a timer
+ *    which is scheduled so again and again does not run before others that
+ *    expire meanwhile.  Sums saturate at TIMERTHREAD_NEVER.
  *  - An int function returns 0 or a documented positive value on success and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Results other than the return value are stored through arguments whose
