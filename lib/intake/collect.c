@@ -130,7 +130,7 @@ static size_t put(struct bucket *b, struct wakeup *w, const struct entry *e,
 size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
 		  size_t n)
 {
-	struct arrival a;
+	struct arrival a = {NULL, 0};
 	bool grown = false;
 
 	while (n > 0) {
