@@ -16,12 +16,6 @@
 /* Spare blocks that are kept, and that are freed in one go. */
 #define SPARES_MAX 16
 
-/*
- * When a block is opened, timers that are due within so much are looked at: who
- * was cancelled or rescheduled goes no further.
- */
-#define WATCHED_NS (NEAR_NS << LANE_WIDTH_LOG2)
-
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 {
 	*p = (struct pending){.intake = in, .wakeup = w};
@@ -165,9 +159,9 @@ static bool refresh(struct pending *p, struct entry *e)
 }
 
 static void prefetch(struct pending *p, const struct block *b, size_t i,
-		     int64_t watched)
+		     int64_t near)
 {
-	if (i < b->n && b->entry[i].deadline <= watched)
+	if (i < b->n && b->entry[i].deadline <= near)
 		intake_prefetch(p->intake, &b->entry[i]);
 }
 
@@ -175,16 +169,16 @@ static void open_block(struct pending *p, struct block *b, int64_t nearest,
 		       int64_t now)
 {
 	int64_t from = nearest > now ? nearest : now;
-	int64_t near = near_to(from), watched = clock_add(from, WATCHED_NS);
+	int64_t near = near_to(from);
 	size_t far = 0;
 
 	for (size_t i = 0; i < INTAKE_PREFETCH; i++)
-		prefetch(p, b, i, watched);
+		prefetch(p, b, i, near);
 	for (size_t i = 0; i < b->n; i++) {
 		struct entry e = b->entry[i];
 
-		prefetch(p, b, i + INTAKE_PREFETCH, watched);
-		if (e.deadline <= watched && !refresh(p, &e))
+		prefetch(p, b, i + INTAKE_PREFETCH, near);
+		if (e.deadline <= near && !refresh(p, &e))
 			continue;
 		if (e.deadline <= near)
 			keep(p, e);
