@@ -63,11 +63,13 @@ size_t bucket_size(const struct bucket *b)
 
 void bucket_check(struct bucket *b)
 {
+	bool empty;
+
 	lock_acquire(&b->lock);
+	empty = bucket_size(b) == 0;
 	for (int i = 0; i < LANES; i++) {
 		queue_check(&b->lane[i].queue);
-		must(bucket_size(b) == 0 ||
-		     b->lane[i].queue.nearest >= b->nearest);
+		must(empty || b->lane[i].queue.nearest >= b->nearest);
 	}
 	must(b->stranded_nearest >= b->nearest);
 	slots_check(&b->slots);

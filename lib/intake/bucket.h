@@ -49,7 +49,7 @@ struct bucket {
 	struct lock lock;
 	/* Protected by the lock, all but slots.chunk. */
 	bool open;
-	uint32_t sweeps; /* the lane that rent_sweep looks at next */
+	uint32_t sweeps; /* lanes that were swept or reclaimed so far */
 	int64_t nearest; /* no timer here is due earlier */
 	atomword base;   /* of distances; written under the lock; a hint */
 	struct block *spares;
@@ -58,7 +58,7 @@ struct bucket {
 	/* Timers without an entry; see handover.h. */
 	struct slot *stranded;
 	int64_t stranded_nearest; /* none of those is due earlier */
-	/* The driver's own: freed slots that are not yet among slots.free. */
+	/* The driver's own: dead slots whose bits do not yet say free. */
 	struct slot_list recycled __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(TT_FAR_APART)));
 

@@ -45,7 +45,7 @@ void visit_begin(struct visit *v, int64_t by, int64_t now)
 	v->by = by;
 	v->now = now;
 	v->lane = 0;
-	queue_cursor_init(&v->cursor);
+	queue_cursor_begin(&v->cursor);
 }
 
 /* True: all lanes are done. */
@@ -59,8 +59,7 @@ static bool take_blocks(struct bucket *b, struct visit *v)
 				clock_add(v->by, distance_ahead(v->lane))))
 			return false;
 		v->lane++;
-		v->cursor.begun = false;
-		v->cursor.nearest = INT64_MAX;
+		queue_cursor_begin(&v->cursor);
 	}
 	return true;
 }

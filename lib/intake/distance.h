@@ -10,7 +10,8 @@
  *
  *	lane	0	1	2	3	4	5	6	7
  *	below	8 ms	134 ms	2.1 s	34 s	9 min	2.4 h	39 h	26 d
- * and lane 8 is for the rest.
+ *
+ * Lane 8 is for the rest.
  *
  * The class is a hint, for it is counted from a time that may be old, and
  * arrivals come nearer while they wait.  A timer in the wrong lane is as safe

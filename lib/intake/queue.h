@@ -67,12 +67,11 @@ struct queue_cursor {
 	struct row row[QUEUE_STEP];
 };
 
-/* At the beginning of a queue. */
-static inline void queue_cursor_init(struct queue_cursor *c)
+/* At the beginning of a queue.  What it has taken from another one stays. */
+static inline void queue_cursor_begin(struct queue_cursor *c)
 {
 	c->begun = false;
 	c->nearest = INT64_MAX;
-	c->taken = 0;
 }
 
 struct block *block_alloc(void);

@@ -9,8 +9,8 @@
  * (With rests a pair between two CPUs went from 2.0 to 1.6 times a bare
  * hand-over.)
  *
- * A few samples tell.  If one of them is over, so many that live are passed
- * over as there are.  If none is, the oldest stays first, for it will be
+ * A few samples tell.  If one of them is over, those that live are passed over
+ * until one does not.  If none is, the oldest stays first, for it will be
  * cancelled next.  (When each rest began with passing some over, which were
  * found only a round later, a quarter of all were dead.)
  */
@@ -21,11 +21,7 @@
 /* Calls. */
 #define RESTS 64
 
-/*
- * Where timers are cancelled in no order, looks behind the oldest, which lives.
- * With one the dead were as many as the live, which did not fit into the
- * CPU's cache; with three they are a third.
- */
+/* So many that live are passed over by a call. */
 #define PASSES 3
 
 /* Arrivals of other lanes that are looked at before the table grows. */
@@ -34,20 +30,6 @@
 /* Arrivals that are looked at before a rest: the oldest, and some others. */
 #define OLDEST 8
 #define OTHERS 4
-
-/* Does its timer live, and does it count?  If not, frees what is dead. */
-static bool is_alive(struct bucket *b, const struct entry *e)
-{
-	uint32_t number = e->index >> b->slots.shift;
-	struct slot *s = slots_get(&b->slots, number);
-
-	if (!slot_owns(s, e))
-		return false;
-	if (!slot_is_dead(s))
-		return true;
-	slots_recycle(&b->slots, s, number);
-	return false;
-}
 
 /*
  * The oldest lives, but one of the next few, which were prefetched, does not:
@@ -59,7 +41,7 @@ static bool drop_behind(struct bucket *b, struct queue *q)
 	for (size_t i = 1; i < OLDEST; i++) {
 		if (!queue_ahead(q, i, 1))
 			return false;
-		if (!is_alive(b, &q->front[i])) {
+		if (rent_is_over(b, &q->front[i])) {
 			q->front[i] = *q->front;
 			queue_pop(q, &b->spares);
 			return true;

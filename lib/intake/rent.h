@@ -10,8 +10,15 @@
 
 #include "intake/bucket.h"
 
-/* Prefetched so many entries before they are looked at. */
+/* Slots are prefetched so many entries before they are looked at. */
 #define RENT_PREFETCH 8
+
+/*
+ * And entries so many before their slots are, for with several lanes the CPU
+ * does not see that they come next.  With 100,000 in flight and timeouts from
+ * 0.1 to 10 s this took a pair from 330 to 255 ns.
+ */
+#define RENT_PREFETCH_ENTRIES 40
 
 /*
  * Prefetches the slots that later calls will look at.  Where another CPU
@@ -26,27 +33,32 @@ static inline void rent_prefetch(struct bucket *b, struct lane *l,
 
 	if (unlikely(!e))
 		return;
-	__builtin_prefetch(e + 40);
+	__builtin_prefetch(e + RENT_PREFETCH_ENTRIES);
 	prefetch_to_write(slots_of(&b->slots, e[0].index));
 	prefetch_to_write(slots_of(&b->slots, e[1].index));
 }
 
-/* Drops the oldest arrival if its timer is over or has another entry. */
-static inline bool rent_drop(struct bucket *b, struct lane *l)
+/* Is e of no more use?  Then frees its timer's slot, if the timer is over. */
+static inline bool rent_is_over(struct bucket *b, const struct entry *e)
 {
-	const struct entry *e = queue_front(&l->queue);
-	uint32_t number;
-	struct slot *s;
+	uint32_t number = e->index >> b->slots.shift;
+	struct slot *s = slots_get(&b->slots, number);
 
-	if (!e)
-		return false;
-	number = e->index >> b->slots.shift;
-	s = slots_get(&b->slots, number);
 	if (slot_owns(s, e)) {
 		if (!slot_is_dead(s))
 			return false;
 		slots_recycle(&b->slots, s, number);
 	}
+	return true;
+}
+
+/* Drops the oldest arrival if it is of no more use. */
+static inline bool rent_drop(struct bucket *b, struct lane *l)
+{
+	const struct entry *e = queue_front(&l->queue);
+
+	if (!e || !rent_is_over(b, e))
+		return false;
 	queue_pop(&l->queue, &b->spares);
 	return true;
 }

@@ -250,6 +250,9 @@ static inline struct slot *slots_of(const struct slots *t, uint32_t index)
 /* Finds another word with a free slot; there must be one. */
 void slots_move_on(struct slots *t);
 
+/* Slots are taken in the order of their addresses: these lines come next. */
+#define SLOT_PREFETCH 8
+
 /* A free slot; there must be one.  Under the lock. */
 static inline struct slot *slots_take(struct slots *t)
 {
@@ -266,7 +269,7 @@ static inline struct slot *slots_take(struct slots *t)
 	*t->at &= *t->at - 1;
 	t->used++;
 	s = t->slot + bit;
-	prefetch_to_write(s + 8);
+	prefetch_to_write(s + SLOT_PREFETCH);
 	s->index = (t->word << SLOT_WORD_LOG2 | bit) << t->shift | t->bucket;
 	return s;
 }

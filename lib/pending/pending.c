@@ -111,7 +111,7 @@ static TT_NOINLINE void exchange(struct pending *p, struct entry e)
 		*top = e;
 	}
 	p->full = true;
-	send_back(p, &later, 1);
+	pending_send_back(p, later);
 }
 
 static void keep(struct pending *p, struct entry e)
@@ -132,7 +132,7 @@ void pending_file(struct pending *p, struct entry e, int64_t now)
 	if (e.deadline <= near_to(now))
 		keep(p, e);
 	else
-		send_back(p, &e, 1);
+		pending_send_back(p, e);
 }
 
 /* The heap's first deadline. */
@@ -141,9 +141,12 @@ static int64_t top(const struct pending *p)
 	return p->heap.n > 0 ? heap_at(&p->heap, 0)->deadline : INT64_MAX;
 }
 
-static void recycle(struct pending *p, struct slot *s)
+/* Is the entry still of use?  Frees the slot of a timer that is over. */
+static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
 {
-	intake_recycle(p->intake, s);
+	if (x == EXPIRY_OVER)
+		intake_recycle(p->intake, s);
+	return x == EXPIRY_PENDING;
 }
 
 /* False: e is of no more use.  A later deadline goes into it. */
@@ -151,11 +154,8 @@ static bool refresh(struct pending *p, struct entry *e)
 {
 	struct bucket *b = intake_bucket(p->intake, e->index);
 	struct slot *s = slots_of(&b->slots, e->index);
-	enum expiry x = expiry_refresh(b, s, e);
 
-	if (x == EXPIRY_OVER)
-		recycle(p, s);
-	return x == EXPIRY_PENDING;
+	return is_pending(p, s, expiry_refresh(b, s, e));
 }
 
 static void prefetch(struct pending *p, const struct block *b, size_t i,
@@ -208,11 +208,8 @@ static bool is_over(struct pending *p)
 	const struct entry *e = heap_at(&p->heap, 0);
 	struct bucket *b = intake_bucket(p->intake, e->index);
 	struct slot *s = slots_of(&b->slots, e->index);
-	enum expiry x = expiry_look(b, s, e);
 
-	if (x == EXPIRY_OVER)
-		recycle(p, s);
-	return x != EXPIRY_PENDING;
+	return !is_pending(p, s, expiry_look(b, s, e));
 }
 
 /* May a block hold the earliest? */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "blocks.h"
 #include "fail_alloc.h"
 #include "harness.h"
 #include "intake/bucket.h"
@@ -751,15 +752,6 @@ START_TEST(what_is_left_is_known_by_lane)
 	end();
 }
 END_TEST
-
-static size_t count_blocks(const struct block *b)
-{
-	size_t n = 0;
-
-	for (; b; b = b->next)
-		n++;
-	return n;
-}
 
 /* The bucket keeps one, and the driver gets the others. */
 START_TEST(spare_blocks_are_exchanged)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "blocks.h"
 #include "entries.h"
 #include "fail_alloc.h"
 #include "harness.h"
@@ -504,15 +505,6 @@ START_TEST(files_near_and_far)
 	end();
 }
 END_TEST
-
-static size_t count_blocks(const struct block *b)
-{
-	size_t n = 0;
-
-	for (; b; b = b->next)
-		n++;
-	return n;
-}
 
 /* Of many empty blocks some are kept; freeing the others goes by steps. */
 START_TEST(trims_its_spares)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "blocks.h"
 #include "harness.h"
 #include "intake/queue.h"
 #include "os/must.h"
@@ -73,20 +74,12 @@ static void pop(void)
 	queue_pop(&queue, &spares);
 }
 
-static size_t count_blocks(const struct block *b)
-{
-	size_t n = 0;
-
-	for (; b; b = b->next)
-		n++;
-	return n;
-}
-
 static struct queue_cursor cursor(void)
 {
 	struct queue_cursor c;
 
-	queue_cursor_init(&c);
+	queue_cursor_begin(&c);
+	c.taken = 0;
 	return c;
 }
 
