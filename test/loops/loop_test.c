@@ -205,15 +205,21 @@ static void check_timer(const struct timer *t)
 enum { MANY = 400 };
 
 static struct timer many[MANY];
-static int64_t last_deadline = INT64_MIN;
+static int64_t all_scheduled, last_deadline = INT64_MIN;
 
+/*
+ * On a slow machine some are due before they are scheduled, or before others
+ * are.  They count as due then, in an order that nobody knows.
+ */
 static void fire_in_order(void *arg)
 {
 	struct timer *t = arg;
 
+	fire_timer(t);
+	if (t->deadline <= all_scheduled)
+		return;
 	ck_assert_int_ge(t->deadline, last_deadline);
 	last_deadline = t->deadline;
-	fire_timer(t);
 }
 
 static bool many_fired(void)
@@ -233,6 +239,7 @@ START_TEST(in_order)
 			now + (10 + (int64_t)random_below(&random, 60)) * MS;
 		schedule(many[i].deadline, fire_in_order, &many[i]);
 	}
+	all_scheduled = timerthread_now(tt);
 	run_until(many_fired);
 	for (int i = 0; i < MANY; i++)
 		check_timer(&many[i]);

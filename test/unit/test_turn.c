@@ -398,6 +398,14 @@ static size_t slots_in_use(void)
 	return n;
 }
 
+/* A slow machine has something to reclaim in the first turn already. */
+static void turn_to_the_end(void)
+{
+	do
+		bare_turn();
+	while (engine.next == INT64_MIN);
+}
+
 /* All are cancelled and one timer runs: all slots are free again. */
 START_TEST(recycles_all)
 {
@@ -410,7 +418,7 @@ START_TEST(recycles_all)
 	for (int i = 0; i < N; i++) {
 		ids[i] = schedule(base + i);
 		if (i == N / 2)
-			bare_turn();
+			turn_to_the_end();
 	}
 	ck_assert_uint_eq(slots_in_use(), N);
 	for (int i = 0; i < N; i++)
@@ -419,8 +427,8 @@ START_TEST(recycles_all)
 	schedule(-1);
 	bare_turn();
 	ck_assert_int_eq(engine.ran, 1);
-	while (engine.next == INT64_MIN)
-		bare_turn();
+	if (engine.next == INT64_MIN)
+		turn_to_the_end();
 	ck_assert_uint_eq(entries_of(&engine.pending), 0);
 	ck_assert_uint_eq(slots_in_use(), 0);
 	ck_assert_uint_le(engine.pending.heap.chunks, 2);
