@@ -116,21 +116,23 @@ static bool may_be_wrong(const struct bucket *b, const struct lane *l,
 	       deadline < clock_add(l->queue.nearest, -distance_ahead(lane));
 }
 
-TT_NOINLINE void arrival_place(struct bucket *b, struct wakeup *w,
-			       int64_t deadline, struct arrival *a)
+TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
+					 int64_t deadline)
 {
+	struct arrival a = arrival_aim(b, deadline);
 	int64_t now;
 
-	if (!may_be_wrong(b, a->lane, deadline))
-		return;
+	if (!may_be_wrong(b, a.lane, deadline))
+		return a;
 	/* The clock may be a system call. */
 	lock_release(&b->lock);
 	now = watch_now(w->watch);
 	lock_acquire(&b->lock);
 	atomword_store(&b->base, distance_base(now));
-	arrival_aim(b, deadline, a);
+	a = arrival_aim(b, deadline);
 	now = wakeup_earliest(w, now);
-	a->due = deadline < now ? now : deadline;
+	a.due = deadline < now ? now : deadline;
+	return a;
 }
 
 TT_NOINLINE bool arrival_announce(struct bucket *b, struct wakeup *w,

@@ -41,17 +41,16 @@ bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
  * may be wrong, looks at the clock, with the lock free meanwhile: what was
  * known before does not hold any more.
  */
-void arrival_place(struct bucket *b, struct wakeup *w, int64_t deadline,
-		   struct arrival *a);
+struct arrival arrival_place(struct bucket *b, struct wakeup *w,
+			     int64_t deadline);
 
-/* The lane by what is known.  No lock. */
-static inline void arrival_aim(struct bucket *b, int64_t deadline,
-			       struct arrival *a)
+/* The lane by what is known. */
+static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 {
 	uintptr_t base = atomword_load(&b->base);
+	unsigned lane = distance_lane(base, deadline);
 
-	a->lane = &b->lane[distance_lane(base, deadline)];
-	a->due = deadline;
+	return (struct arrival){&b->lane[lane], deadline};
 }
 
 /* Is there room in the lane, or a spare block?  Under the lock. */
@@ -81,10 +80,11 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 {
 	int r;
 
-	arrival_aim(b, deadline, a);
 	lock_acquire(&b->lock);
+	/* Not before that: a CPU does this while it reads the bucket. */
+	*a = arrival_aim(b, deadline);
 	if (unlikely(deadline < a->lane->queue.nearest))
-		arrival_place(b, w, deadline, a);
+		*a = arrival_place(b, w, deadline);
 	while (likely(b->open)) {
 		if (likely(arrival_ready(b, a->lane, slot)))
 			return 0;

@@ -59,7 +59,7 @@ struct bucket {
 	struct slot *stranded;
 	int64_t stranded_nearest; /* none of those is due earlier */
 	/* The driver's own: dead slots whose bits do not yet say free. */
-	struct slot_list recycled __attribute__((aligned(TT_FAR_APART)));
+	struct slot_batch recycled __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(TT_FAR_APART)));
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift);

@@ -118,7 +118,7 @@ static size_t put(struct bucket *b, struct wakeup *w, const struct entry *e,
 		  size_t n, struct arrival *a)
 {
 	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
-		arrival_aim(b, e[n - 1].deadline, a);
+		*a = arrival_aim(b, e[n - 1].deadline);
 		if (!arrival_has_room(b, a->lane))
 			break;
 		arrival_push(b, w, a->lane, e[--n]);

@@ -57,12 +57,12 @@ static void file(struct bucket *b, struct wakeup *w, struct slot *s)
 	struct arrival a;
 	bool kick;
 
-	arrival_aim(b, s->queued, &a);
+	a = arrival_aim(b, s->queued);
 	if (!arrival_has_room(b, a.lane)) {
 		lock_release(&b->lock);
 		arrival_grow(b, a.lane, false);
 		lock_acquire(&b->lock);
-		arrival_aim(b, s->queued, &a);
+		a = arrival_aim(b, s->queued);
 	}
 	if (arrival_has_room(b, a.lane)) {
 		s->handed_over = false;

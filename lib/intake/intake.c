@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With so many recycled slots a bucket is flushed at once. */
-#define RECYCLED_MAX 256
-
 /* So many others are looked at. */
 #define OTHERS 8
 
@@ -92,9 +89,8 @@ void intake_recycle(struct intake *in, struct slot *s)
 {
 	struct bucket *b = intake_bucket(in, s->index);
 
-	slot_list_add(&b->recycled, s);
 	bucket_set_add(&in->recycled, b->slots.bucket);
-	if (b->recycled.n >= RECYCLED_MAX)
+	if (slot_batch_add(&b->recycled, s))
 		bucket_flush(b);
 }
 

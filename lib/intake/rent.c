@@ -81,6 +81,12 @@ static void turn_over(struct bucket *b, struct queue *q)
 	queue_push(q, e);
 }
 
+/* Not inline here, where it is called less. */
+static TT_NOINLINE bool drop(struct bucket *b, struct lane *l)
+{
+	return rent_drop(b, l);
+}
+
 /* Passes over those that live, until one does not. */
 static void pass_over(struct bucket *b, struct lane *l)
 {
@@ -88,8 +94,8 @@ static void pass_over(struct bucket *b, struct lane *l)
 		turn_over(b, &l->queue);
 		rent_prefetch(b, l, RENT_PREFETCH);
 		l->passes--;
-		if (rent_drop(b, l)) {
-			rent_drop(b, l);
+		if (drop(b, l)) {
+			drop(b, l);
 			l->passes = 0;
 		}
 	}
@@ -116,9 +122,9 @@ TT_NOINLINE void rent_pass(struct bucket *b, struct lane *l)
 /* A look by who adds nothing to this lane. */
 static void look(struct bucket *b, struct lane *l)
 {
-	if (!rent_drop(b, l))
+	if (!drop(b, l))
 		turn_over(b, &l->queue);
-	rent_drop(b, l);
+	drop(b, l);
 }
 
 /* Lanes in turn. */

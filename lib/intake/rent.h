@@ -39,7 +39,7 @@ static inline void rent_prefetch(struct bucket *b, struct lane *l,
 }
 
 /* Is e of no more use?  Then frees its timer's slot, if the timer is over. */
-static inline bool rent_is_over(struct bucket *b, const struct entry *e)
+static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
 {
 	uint32_t number = e->index >> b->slots.shift;
 	struct slot *s = slots_get(&b->slots, number);
@@ -52,8 +52,11 @@ static inline bool rent_is_over(struct bucket *b, const struct entry *e)
 	return true;
 }
 
-/* Drops the oldest arrival if it is of no more use. */
-static inline bool rent_drop(struct bucket *b, struct lane *l)
+/*
+ * Drops the oldest arrival if it is of no more use.  Inline, though each
+ * schedule does it twice: as a function it made a pair 5% slower.
+ */
+static TT_INLINE bool rent_drop(struct bucket *b, struct lane *l)
 {
 	const struct entry *e = queue_front(&l->queue);
 
@@ -74,10 +77,10 @@ void rent_pass(struct bucket *b, struct lane *l);
  */
 static inline void rent_look(struct bucket *b, struct lane *l)
 {
-	if (likely(rent_drop(b, l)))
-		rent_drop(b, l);
-	else
+	if (unlikely(!rent_drop(b, l)))
 		rent_pass(b, l);
+	else if (queue_front(&l->queue))
+		rent_drop(b, l);
 }
 
 /* Who adds to this lane pays. */

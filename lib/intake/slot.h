@@ -148,10 +148,17 @@ struct slots {
 	void *memory[SLOT_CHUNKS]; /* what to free; as chunk, not aligned */
 };
 
-/* A list of slots through next. */
-struct slot_list {
-	struct slot *first;
-	size_t n;
+/*
+ * Slots that are free, all but for their bits.  By their index: the driver
+ * would have to fetch the slots again, which may be in no cache any more.  (A
+ * million random timers that all fire took 1,389 ns of CPU each with a list of
+ * 256 slots.)
+ */
+#define SLOT_BATCH 60
+
+struct slot_batch {
+	uint32_t n;
+	uint32_t index[SLOT_BATCH];
 };
 
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
@@ -440,22 +447,23 @@ static inline void slots_recycle(struct slots *t, struct slot *s,
 		slots_set_free(t, number);
 }
 
-/* Frees a dead slot, for slots_add_free.  By the owner of the list. */
-static inline void slot_list_add(struct slot_list *l, struct slot *s)
+/*
+ * Frees a dead slot, for slots_add_free.  By the owner of the batch, in which
+ * there must be room.  True: it is full now.
+ */
+static inline bool slot_batch_add(struct slot_batch *b, struct slot *s)
 {
-	if (!slot_free(s))
-		return;
-	s->next = l->first;
-	l->first = s;
-	l->n++;
+	if (likely(slot_free(s)))
+		b->index[b->n++] = s->index;
+	return b->n == SLOT_BATCH;
 }
 
-/* Adds all of l to the table's free slots, and empties it.  Under the lock. */
-static inline void slots_add_free(struct slots *t, struct slot_list *l)
+/* Adds the batch to the table's free slots, and empties it.  Under the lock. */
+static inline void slots_add_free(struct slots *t, struct slot_batch *b)
 {
-	for (const struct slot *s = l->first; s; s = s->next)
-		slots_set_free(t, s->index >> t->shift);
-	*l = (struct slot_list){NULL, 0};
+	for (uint32_t i = 0; i < b->n; i++)
+		slots_set_free(t, b->index[i] >> t->shift);
+	b->n = 0;
 }
 
 #endif

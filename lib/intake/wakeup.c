@@ -155,7 +155,7 @@ static int64_t first(const struct wakeup *w, int64_t next)
 	return latest(w, next < w->arrivals ? next : w->arrivals);
 }
 
-void wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
+bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 {
 	int64_t until;
 	uint32_t seq;
@@ -167,7 +167,7 @@ void wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 		until = halfway(now, until);
 	if (until <= now || wakeup_stopping(w)) {
 		lock_release(&w->lock);
-		return;
+		return false;
 	}
 	w->sleep = until;
 	w->kicked = false;
@@ -175,6 +175,7 @@ void wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 	wakeup_rise(w);
+	return true;
 }
 
 void wakeup_lie_down(struct wakeup *w, int64_t next)

@@ -113,9 +113,9 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
 /*
  * Sleeps until the deadline next, or the earliest in a bucket, and the slack
  * are over, INT64_MAX: for ever, or until there is reason not to.  Not at all
- * if that is no later than now.
+ * if that is no later than now: false.
  */
-void wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
+bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
 
 /*
  * From here on the driver sleeps in the loop, until the deadline next, or the

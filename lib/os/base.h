@@ -7,6 +7,7 @@
 
 #define TT_EXPORT   __attribute__((visibility("default")))
 #define TT_NOINLINE __attribute__((noinline))
+#define TT_INLINE   inline __attribute__((always_inline))
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

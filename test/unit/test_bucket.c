@@ -126,7 +126,19 @@ static unsigned the_lane(void)
 /* A time that is so far away as the middle of this lane is. */
 static int64_t in_middle_of(unsigned lane)
 {
-	return lane == 0 ? NEAR_NS / 2 : 2 * NEAR_NS << (lane - 1) * 4;
+	int bit = 0;
+
+	if (lane == 0)
+		return NEAR_NS / 2;
+	while (distance_lanes[bit] < lane)
+		bit++;
+	return INT64_C(3) << (TICK_LOG2 + bit - 1);
+}
+
+/* The lane for what is so far away. */
+static unsigned lane_at(int64_t distance)
+{
+	return distance_lane(distance_base(NOW), NOW + distance);
 }
 
 /* What the bucket has announced. */
@@ -334,11 +346,11 @@ START_TEST(the_base_follows_the_visits)
 {
 	begin();
 	schedule(NOW + HOUR);
-	ck_assert_uint_eq(the_lane(), 5);
+	ck_assert_uint_eq(the_lane(), lane_at(HOUR));
 	watch_set(&watch, NOW + HOUR - SECOND);
 	ck_assert_uint_eq(take(NOW + HOUR), 1);
 	schedule(NOW + HOUR);
-	ck_assert_uint_eq(the_lane(), 2);
+	ck_assert_uint_eq(the_lane(), lane_at(SECOND));
 	ck_assert_uint_eq(run_all(), 1);
 	end();
 }
@@ -356,7 +368,7 @@ START_TEST(a_stale_base_is_mended)
 	ck_assert_uint_eq(atomword_load(&bucket->base), distance_base(now));
 	ck_assert_int_eq(announced(), now + MS);
 	schedule(now + HOUR);
-	ck_assert_uint_eq(in_lane(5), 1);
+	ck_assert_uint_eq(in_lane(lane_at(HOUR)), 1);
 	end();
 }
 END_TEST
@@ -387,7 +399,7 @@ START_TEST(who_is_not_the_earliest_takes_the_lane_that_it_is_given)
 	schedule(now - 60 * SECOND);
 	watch_set(&watch, now);
 	schedule(now + MS);
-	ck_assert_uint_eq(the_lane(), 5);
+	ck_assert_uint_eq(the_lane(), lane_at(HOUR));
 	ck_assert_uint_eq(run_due(now + MS), 2);
 	ck_assert_uint_eq(bucket_size(bucket), 0);
 	end();
@@ -729,26 +741,27 @@ END_TEST
 /* What is left in one lane says nothing of the next one. */
 START_TEST(what_is_left_is_known_by_lane)
 {
-	const int64_t due = NOW + in_middle_of(3), later = due + SECOND;
+	const unsigned first = lane_at(SECOND), last = first + 1;
+	const int64_t due = NOW + in_middle_of(first), later = due + SECOND;
 
 	begin();
 	/* Free slots, so that no lane is swept for them. */
 	fill_lanes(BLOCK_ENTRIES);
 	run_all();
-	for (unsigned lane = 3; lane < 5; lane++) {
+	for (unsigned lane = first; lane <= last; lane++) {
 		for (size_t i = 0; i < BLOCK_ENTRIES; i++)
 			schedule(due);
 		schedule(later + lane);
 		/* All that comes now is farther away. */
-		watch_set(&watch, NOW - in_middle_of(4));
+		watch_set(&watch, NOW - in_middle_of(last));
 		take(NOW);
 	}
-	ck_assert_uint_eq(in_lane(3), BLOCK_ENTRIES + 1);
-	ck_assert_uint_eq(in_lane(4), BLOCK_ENTRIES + 1);
+	ck_assert_uint_eq(in_lane(first), BLOCK_ENTRIES + 1);
+	ck_assert_uint_eq(in_lane(last), BLOCK_ENTRIES + 1);
 	ck_assert_uint_eq(take(due), 2 * BLOCK_ENTRIES);
-	ck_assert_int_eq(bucket->lane[3].queue.nearest, later + 3);
-	ck_assert_int_eq(bucket->lane[4].queue.nearest, later + 4);
-	ck_assert_int_eq(announced(), later + 3);
+	ck_assert_int_eq(bucket->lane[first].queue.nearest, later + first);
+	ck_assert_int_eq(bucket->lane[last].queue.nearest, later + last);
+	ck_assert_int_eq(announced(), later + first);
 	end();
 }
 END_TEST
@@ -784,7 +797,7 @@ START_TEST(puts_back)
 	begin();
 	for (unsigned i = 0; i < N; i++)
 		schedule(then + (i % 2 ? 60 * SECOND : 0));
-	ck_assert_uint_eq(the_lane(), 6);
+	ck_assert_uint_eq(the_lane(), lane_at(5 * HOUR));
 	watch_set(&watch, then - MS);
 	n = take(then);
 	ck_assert_uint_eq(n, N);
@@ -792,7 +805,7 @@ START_TEST(puts_back)
 	ck_assert_uint_eq(bucket_put(bucket, &wakeup, taken, n), 0);
 	bucket_check(bucket);
 	ck_assert_uint_eq(in_lane(0), (N + 1) / 2);
-	ck_assert_uint_eq(in_lane(4), N / 2);
+	ck_assert_uint_eq(in_lane(lane_at(60 * SECOND)), N / 2);
 	ck_assert_int_eq(announced(), then);
 	ck_assert_uint_eq(run_due(then + MS), (N + 1) / 2);
 	ck_assert_int_eq(announced(), then + 60 * SECOND);
@@ -816,6 +829,7 @@ END_TEST
 START_TEST(puts_back_what_it_has_room_for)
 {
 	enum { N = 3 * BLOCK_ENTRIES };
+	unsigned lane;
 	size_t n, left;
 
 	begin();
@@ -832,9 +846,10 @@ START_TEST(puts_back_what_it_has_room_for)
 	ck_assert_uint_ge(fail_disarm(), 2);
 	ck_assert_uint_eq(left, N - BLOCK_ENTRIES);
 	bucket_check(bucket);
-	ck_assert_uint_eq(in_lane(2), BLOCK_ENTRIES);
+	lane = lane_at(SECOND);
+	ck_assert_uint_eq(in_lane(lane), BLOCK_ENTRIES);
 	for (size_t i = 0; i < BLOCK_ENTRIES; i++)
-		must(queue_at(&bucket->lane[2].queue, i)->ticket ==
+		must(queue_at(&bucket->lane[lane].queue, i)->ticket ==
 		     taken[n - 1 - i].ticket);
 	ck_assert_uint_eq(bucket_put(bucket, &wakeup, taken, left), 0);
 	ck_assert_uint_eq(run_all(), N);
@@ -1132,7 +1147,7 @@ START_TEST(rent_comes_before_memory)
 	use_all_slots(ids, N, NOW + HOUR);
 	end_before = bucket->slots.end;
 	cancel_all(ids, N);
-	bucket->lane[5].rests = 60;
+	bucket->lane[lane_at(HOUR)].rests = 60;
 	for (int i = 0; i < N; i++)
 		schedule(NOW + HOUR);
 	ck_assert_uint_eq(bucket->slots.end, end_before);

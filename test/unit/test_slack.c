@@ -162,9 +162,9 @@ START_TEST(no_sleep_past_the_slack)
 
 	begin_wakeup(HOUR);
 	wakeup_announce(&wakeup, 0, far);
-	wakeup_sleep(&wakeup, INT64_MAX, far + HOUR);
-	wakeup_sleep(&wakeup, far + 1, far + HOUR);
-	wakeup_sleep(&wakeup, far - 1, far + HOUR - 1);
+	ck_assert(!wakeup_sleep(&wakeup, INT64_MAX, far + HOUR));
+	ck_assert(!wakeup_sleep(&wakeup, far + 1, far + HOUR));
+	ck_assert(!wakeup_sleep(&wakeup, far - 1, far + HOUR - 1));
 	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), far);
 }
@@ -176,11 +176,11 @@ START_TEST(sleeps_at_least_until_the_deadline)
 
 	begin_wakeup(5 * MS);
 	while ((now = clock_now(CLOCK_MONOTONIC)) < then + 5 * MS)
-		wakeup_sleep(&wakeup, then, now);
+		ck_assert(wakeup_sleep(&wakeup, then, now));
 	/* What has passed, and what the slack does not bring to today. */
-	wakeup_sleep(&wakeup, -1, now);
-	wakeup_sleep(&wakeup, INT64_MIN + 1, now);
-	wakeup_sleep(&wakeup, INT64_MIN, now);
+	ck_assert(!wakeup_sleep(&wakeup, -1, now));
+	ck_assert(!wakeup_sleep(&wakeup, INT64_MIN + 1, now));
+	ck_assert(!wakeup_sleep(&wakeup, INT64_MIN, now));
 	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
 }
 END_TEST

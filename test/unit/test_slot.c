@@ -405,7 +405,7 @@ START_TEST(full)
 {
 	enum { N = 64 + 128 + 256 };
 	static struct slot *all[N];
-	struct slot_list back = {NULL, 0};
+	struct slot_batch back = {0};
 	struct slots t;
 
 	slots_init(&t, 3, 2);
@@ -418,8 +418,10 @@ START_TEST(full)
 		ck_assert_uint_eq(slots_used(&t), N);
 		for (int i = 0; i < n; i += 2)
 			recycle(&t, all[(i * 5 + n) % N]);
-		for (int i = 1; i < n; i += 2)
-			slot_list_add(&back, all[(i * 5 + n) % N]);
+		for (int i = 1; i < n; i += 2) {
+			if (slot_batch_add(&back, all[(i * 5 + n) % N]))
+				slots_add_free(&t, &back);
+		}
 		slots_add_free(&t, &back);
 		ck_assert_uint_eq(slots_used(&t), N - n);
 		slots_check(&t);
@@ -475,17 +477,17 @@ START_TEST(hot_slot)
 }
 END_TEST
 
-enum way { RECYCLE, LIST };
+enum way { RECYCLE, BATCH };
 
 static void give_back(struct slots *t, struct slot *s, enum way way)
 {
-	struct slot_list back = {NULL, 0};
+	struct slot_batch back = {0};
 
 	if (way == RECYCLE) {
 		recycle(t, s);
 		return;
 	}
-	slot_list_add(&back, s);
+	slot_batch_add(&back, s);
 	slots_add_free(t, &back);
 }
 
@@ -544,7 +546,7 @@ START_TEST(in_the_order_of_addresses)
 		slots_init(&t, 0, 0);
 		open_window(&t, &w, size);
 		ck_assert_int_le(
-			count_jumps(&t, &w, STEPS, i % 2 ? LIST : RECYCLE),
+			count_jumps(&t, &w, STEPS, i % 2 ? BATCH : RECYCLE),
 			2 * STEPS / (int)size);
 		/* And no more of them than that. */
 		ck_assert_uint_le(t.fresh, size / SLOT_FIRST_NUMBER + 4);
@@ -567,7 +569,7 @@ START_TEST(among_others_that_live_for_long)
 			take(&t);
 		open_window(&t, &w, SIZE);
 		ck_assert_int_le(
-			count_jumps(&t, &w, STEPS, i % 2 ? LIST : RECYCLE),
+			count_jumps(&t, &w, STEPS, i % 2 ? BATCH : RECYCLE),
 			4 * STEPS / SIZE);
 		ck_assert_uint_le(t.fresh,
 				  2 * (LONG + SIZE) / SLOT_FIRST_NUMBER + 8);
@@ -626,7 +628,7 @@ START_TEST(few_are_touched_after_a_peak)
 	static struct window w;
 
 	for (int i = 0; i < 20; i++) {
-		enum way way = i & 1 ? LIST : RECYCLE;
+		enum way way = i & 1 ? BATCH : RECYCLE;
 		uint32_t size = sizes[i / 4];
 		struct slots t;
 
@@ -648,8 +650,7 @@ enum { RANDOM_MAX = 300 };
 
 struct lives {
 	struct slots t;
-	struct slot_list back;
-	size_t listed;
+	struct slot_batch back;
 	uint64_t ids[RANDOM_MAX];
 	size_t n;
 	bool taken[1024];
@@ -658,9 +659,9 @@ struct lives {
 static void live_one(struct lives *l, int64_t deadline)
 {
 	struct slot *s;
-	bool room_left = room(&l->t) > l->n + l->listed;
+	bool room_left = room(&l->t) > l->n + l->back.n;
 
-	ck_assert_uint_eq(slots_used(&l->t), l->n + l->listed);
+	ck_assert_uint_eq(slots_used(&l->t), l->n + l->back.n);
 	ck_assert(!slots_any(&l->t) || room_left);
 	ck_assert(slots_any(&l->t) || !room_left || slots_untouched(&l->t));
 	s = take(&l->t);
@@ -687,8 +688,8 @@ static void die_one(struct lives *l, size_t i, bool cancelled)
 		ck_assert(begin(s));
 		ck_assert_ptr_eq(slot_arg(s), &l->t);
 		finish(s);
-		slot_list_add(&l->back, s);
-		l->listed++;
+		if (slot_batch_add(&l->back, s))
+			slots_add_free(&l->t, &l->back);
 	}
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 	l->n--;
@@ -722,10 +723,8 @@ START_TEST(random_lives)
 			live_one(&l, step);
 		else
 			die_one(&l, which(&l, step, &rng), dice < 80);
-		if (dice >= 95) {
+		if (dice >= 95)
 			slots_add_free(&l.t, &l.back);
-			l.listed = 0;
-		}
 		slots_check(&l.t);
 	}
 	slots_add_free(&l.t, &l.back);
