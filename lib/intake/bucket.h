@@ -40,9 +40,10 @@
 struct lane {
 	/* Protected by the bucket's lock, as all in it. */
 	struct queue queue;
-	uint32_t rests;  /* calls that look at nothing before the next look */
-	uint32_t passes; /* living that are to be passed over; see rent.c */
-	uint32_t probe;  /* where samples are taken */
+	uint32_t rests; /* calls that look at nothing before the next look */
+	bool scans;     /* see rent.c */
+	struct queue_place cursor; /* of these */
+	uint32_t probe;            /* where samples are taken */
 };
 
 struct bucket {

@@ -6,10 +6,14 @@
  * A timer may have several, because one that is rescheduled to an earlier time
  * gets a new one.  The ticket tells the one that counts: the slot has the same.
  * Its lowest bit says whether the timer repeats.
+ *
+ * A hole is left of an entry that is of no more use where it cannot be taken
+ * out.  No slot has its index.
  */
 #ifndef TT_ENTRY_H
 #define TT_ENTRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TICKET_REPEATS 1u
@@ -18,7 +22,12 @@
 struct entry {
 	int64_t deadline; /* the timer's then; it may have become later */
 	uint32_t ticket;
-	uint32_t index; /* the slot's */
+	uint32_t index; /* the slot's; 0: a hole */
 };
+
+static inline bool entry_is_hole(const struct entry *e)
+{
+	return e->index == 0;
+}
 
 #endif

@@ -12,6 +12,9 @@
 /* Under a lock: of so many rows and blocks a step takes a few microseconds. */
 #define STEP_ROWS 1024
 
+/* Rows that are looked at for another block. */
+#define ROOM_ROWS 64
+
 _Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
 
 struct block *block_alloc(void)
@@ -44,22 +47,51 @@ void queue_destroy(struct queue *q)
 	free(q->row);
 }
 
-static void set_front(struct queue *q)
+static bool is_last(const struct queue *q, uint32_t i)
 {
-	struct block *b = queue_row(q, q->head)->block;
-
-	q->front = b->entry;
-	q->front_end = b->entry + BLOCK_ENTRIES;
+	return i == q->tail - 1;
 }
 
-/* The last block is full. */
+/* Where the entries of a block begin, and where they end. */
+static struct entry *begin_of(const struct queue *q, uint32_t i)
+{
+	return i == q->head ? q->front : queue_row(q, i)->block->entry;
+}
+
+static struct entry *end_of(const struct queue *q, uint32_t i)
+{
+	const struct row *row = queue_row(q, i);
+
+	return is_last(q, i) ? q->back : row->block->entry + row->n;
+}
+
+static size_t lack_of(const struct queue *q, uint32_t i)
+{
+	return is_last(q, i) ? 0 : BLOCK_ENTRIES - queue_row(q, i)->n;
+}
+
+static void set_front_end(struct queue *q)
+{
+	q->front_end = is_last(q, q->head) ? q->back_end : end_of(q, q->head);
+}
+
+static void set_front(struct queue *q)
+{
+	q->front = queue_row(q, q->head)->block->entry;
+	set_front_end(q);
+}
+
+/* The last row was not the last before. */
 static void set_back(struct queue *q)
 {
 	const struct row *last = queue_row(q, q->tail - 1);
 
-	q->back = last->block->entry + BLOCK_ENTRIES;
-	q->back_end = q->back;
+	q->back = last->block->entry + last->n;
+	q->back_end = last->block->entry + BLOCK_ENTRIES;
 	q->last_nearest = last->nearest;
+	q->lack -= BLOCK_ENTRIES - last->n;
+	if (is_last(q, q->head))
+		q->front_end = q->back_end;
 }
 
 static void set_empty(struct queue *q)
@@ -88,9 +120,15 @@ static void close_gaps(struct queue *q)
 	q->head = to;
 }
 
+static void close_many_gaps(struct queue *q)
+{
+	if (q->tail - q->head > 2 * q->blocks)
+		close_gaps(q);
+}
+
 uint32_t queue_wants_rows(const struct queue *q)
 {
-	if (q->blocks + 1 < q->size)
+	if (q->blocks < q->size)
 		return 0;
 	return q->size ? q->size * 2 : MIN_ROWS;
 }
@@ -108,6 +146,15 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size)
 	return old;
 }
 
+/* The last block gets a row's facts, for it will not be the last any more. */
+static void end_last(struct queue *q)
+{
+	struct row *last = queue_row(q, q->tail - 1);
+
+	last->nearest = q->last_nearest;
+	last->n = last->block->n = BLOCK_ENTRIES;
+}
+
 bool queue_extend(struct queue *q, struct block **spares)
 {
 	struct block *b = *spares;
@@ -118,15 +165,14 @@ bool queue_extend(struct queue *q, struct block **spares)
 		close_gaps(q);
 	*spares = b->next;
 	b->next = NULL;
-	b->n = BLOCK_ENTRIES;
 	if (q->blocks > 0)
-		queue_row(q, q->tail - 1)->nearest = q->last_nearest;
-	*queue_row(q, q->tail++) = (struct row){INT64_MAX, b};
-	if (q->blocks++ == 0)
-		set_front(q);
+		end_last(q);
+	*queue_row(q, q->tail++) = (struct row){INT64_MAX, b, BLOCK_ENTRIES};
 	q->last_nearest = INT64_MAX;
 	q->back = b->entry;
 	q->back_end = b->entry + BLOCK_ENTRIES;
+	if (q->blocks++ == 0)
+		set_front(q);
 	return true;
 }
 
@@ -139,41 +185,47 @@ static void trim(struct queue *q)
 		q->tail--;
 }
 
+/* Takes a block out of its row.  What the ends are is to be mended. */
+static struct block *take_out(struct queue *q, uint32_t i)
+{
+	struct row *row = queue_row(q, i);
+	struct block *b = row->block;
+
+	q->lack -= lack_of(q, i);
+	*row = (struct row){INT64_MAX, NULL, 0};
+	q->blocks--;
+	return b;
+}
+
 TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
 {
-	struct row *first = queue_row(q, q->head);
-
-	block_push(spares, first->block);
-	first->block = NULL;
-	q->blocks--;
+	block_push(spares, take_out(q, q->head));
 	trim(q);
 	set_front(q);
 }
 
 /* The first block or the last, of which a part is not used. */
-static void settle(const struct queue *q, uint32_t i, struct block *b)
+static void settle(const struct queue *q, uint32_t i)
 {
-	const struct entry *from = i == q->head ? q->front : b->entry;
-	const struct entry *to =
-		i == q->tail - 1 ? q->back : b->entry + BLOCK_ENTRIES;
+	struct block *b = queue_row(q, i)->block;
+	const struct entry *from = begin_of(q, i);
 
-	b->n = (size_t)(to - from);
+	b->n = (size_t)(end_of(q, i) - from);
 	if (from != b->entry)
 		memmove(b->entry, from, b->n * sizeof(*from));
 }
 
 /*
- * Takes out the block of row i.  It is not read, and mostly not in this CPU's
+ * Takes the block of row i.  It is not read, and mostly not in this CPU's
  * cache.
  */
 static struct row take(struct queue *q, uint32_t i, int64_t nearest)
 {
-	struct row *row = queue_row(q, i), taken = {nearest, row->block};
+	struct row taken = {nearest, NULL, 0};
 
-	if (i == q->head || i == q->tail - 1)
-		settle(q, i, row->block);
-	*row = (struct row){INT64_MAX, NULL};
-	q->blocks--;
+	if (i == q->head || is_last(q, i))
+		settle(q, i);
+	taken.block = take_out(q, i);
 	return taken;
 }
 
@@ -187,10 +239,10 @@ static void mend(struct queue *q)
 		set_empty(q);
 		return;
 	}
-	if (q->head != head)
-		set_front(q);
 	if (q->tail != tail)
 		set_back(q);
+	if (q->head != head)
+		set_front(q);
 }
 
 /* Of the last block. */
@@ -226,8 +278,7 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 		mend(q);
 	if ((int32_t)(q->tail - c->at) > 0)
 		return false;
-	if (q->tail - q->head > 2 * q->blocks)
-		close_gaps(q);
+	close_many_gaps(q);
 	q->nearest = c->nearest;
 	return true;
 }
@@ -240,32 +291,146 @@ size_t queue_size(const struct queue *q)
 		return 0;
 	first = queue_row(q, q->head)->block->entry;
 	last = queue_row(q, q->tail - 1)->block->entry;
-	return (q->blocks - 1) * BLOCK_ENTRIES + (size_t)(q->back - last) -
-	       (size_t)(q->front - first);
+	return (q->blocks - 1) * BLOCK_ENTRIES - q->lack +
+	       (size_t)(q->back - last) - (size_t)(q->front - first);
 }
 
-const struct entry *queue_at(const struct queue *q, size_t place)
+struct entry *queue_at(const struct queue *q, size_t place)
 {
 	uint32_t i = q->head + (uint32_t)(place / BLOCK_ENTRIES);
-	const struct block *b = q->blocks > 0 ? queue_row(q, i)->block : NULL;
-	const struct entry *e;
+	struct block *b = q->blocks > 0 ? queue_row(q, i)->block : NULL;
+	struct entry *e;
 
 	if (!b)
 		return NULL;
 	e = &b->entry[place % BLOCK_ENTRIES];
-	if ((i == q->head && e < q->front) ||
-	    (i == q->tail - 1 && e >= q->back))
-		return NULL;
+	return e >= begin_of(q, i) && e < end_of(q, i) ? e : NULL;
+}
+
+static void set_end(struct queue *q, uint32_t i, struct entry *end)
+{
+	struct row *row = queue_row(q, i);
+
+	if (is_last(q, i)) {
+		q->back = end;
+		if (end == row->block->entry)
+			q->last_nearest = INT64_MAX;
+		return;
+	}
+	q->lack -= lack_of(q, i);
+	row->n = (uint32_t)(end - row->block->entry);
+	row->block->n = row->n;
+	q->lack += lack_of(q, i);
+	if (i == q->head)
+		q->front_end = end;
+}
+
+/* Takes out a block of which no entry is left. */
+static void free_block(struct queue *q, uint32_t i, struct block **spares)
+{
+	block_push(spares, take_out(q, i));
+	mend(q);
+	close_many_gaps(q);
+}
+
+static size_t count_of(const struct queue *q, uint32_t i)
+{
+	return (size_t)(end_of(q, i) - begin_of(q, i));
+}
+
+/* The row of the block before this one; or i: it is too far away. */
+static uint32_t row_before(const struct queue *q, uint32_t i)
+{
+	for (uint32_t k = i; k != q->head && i - k < ROOM_ROWS; k--) {
+		if (queue_row(q, k - 1)->block)
+			return k - 1;
+	}
+	return i;
+}
+
+/*
+ * Puts all the entries of a block before those of one behind it: not the other
+ * way round, for a cursor of queue_take may be between the two.
+ */
+static void join(struct queue *q, uint32_t from, uint32_t i,
+		 struct block **spares)
+{
+	struct entry *begin = queue_row(q, i)->block->entry,
+		     *end = end_of(q, i);
+	const struct entry *first = begin_of(q, from);
+	size_t n = (size_t)(end_of(q, from) - first);
+	int64_t nearest = queue_row(q, from)->nearest;
+
+	memmove(begin + n, begin, (size_t)(end - begin) * sizeof(*begin));
+	memcpy(begin, begin_of(q, from), n * sizeof(*begin));
+	set_end(q, i, end + n);
+	if (nearest < queue_row(q, i)->nearest)
+		queue_row(q, i)->nearest = nearest;
+	free_block(q, from, spares);
+}
+
+/* So few entries as are left in a block may go to another. */
+static void close_holes(struct queue *q, uint32_t i, struct block **spares)
+{
+	struct entry *begin = begin_of(q, i), *end = end_of(q, i), *to = begin;
+	uint32_t before;
+
+	for (const struct entry *e = begin; e < end; e++) {
+		*to = *e;
+		to += !entry_is_hole(e);
+	}
+	if (to < end)
+		set_end(q, i, to);
+	if (is_last(q, i))
+		return;
+	if (to == begin) {
+		free_block(q, i, spares);
+		return;
+	}
+	before = row_before(q, i);
+	if (before != i &&
+	    count_of(q, before) + count_of(q, i) <= BLOCK_ENTRIES)
+		join(q, before, i, spares);
+}
+
+/* The entry at a place, and how many there are from there on; or NULL. */
+static struct entry *entry_at(const struct queue *q,
+			      const struct queue_place *p, size_t *n)
+{
+	struct entry *e = queue_row(q, p->row)->block->entry + p->in_block;
+	const struct entry *end = end_of(q, p->row);
+
+	e = e < begin_of(q, p->row) ? begin_of(q, p->row) : e;
+	*n = e < end ? (size_t)(end - e) : 0;
+	return e < end ? e : NULL;
+}
+
+struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
+			 struct block **spares)
+{
+	struct entry *e = NULL;
+
+	*left = 0;
+	if (p->row - q->head >= q->tail - q->head)
+		*p = (struct queue_place){q->head, 0};
+	if (q->blocks > 0 && queue_row(q, p->row)->block) {
+		e = entry_at(q, p, left);
+		if (!e)
+			close_holes(q, p->row, spares);
+	}
+	if (e)
+		p->in_block =
+			(uint32_t)(e - queue_row(q, p->row)->block->entry);
+	else
+		*p = (struct queue_place){p->row + 1, 0};
 	return e;
 }
 
 static void check_row(const struct queue *q, uint32_t i)
 {
 	const struct row *row = queue_row(q, i);
-	bool last = i == q->tail - 1;
-	const struct entry *e = i == q->head ? q->front : row->block->entry;
-	const struct entry *end =
-		last ? q->back : row->block->entry + BLOCK_ENTRIES;
+	bool last = is_last(q, i);
+	const struct entry *e = begin_of(q, i), *end = end_of(q, i);
 	int64_t nearest = last ? q->last_nearest : row->nearest;
 
 	for (; e < end; e++) {
@@ -280,7 +445,8 @@ static void check_ends(const struct queue *q)
 	const struct block *last = queue_row(q, q->tail - 1)->block;
 
 	must(first && last);
-	must(q->front_end == first->entry + BLOCK_ENTRIES);
+	must(q->front_end == (is_last(q, q->head) ? first->entry + BLOCK_ENTRIES
+						  : end_of(q, q->head)));
 	must(q->front >= first->entry && q->front <= q->front_end);
 	must(q->front < q->front_end || q->front == q->back);
 	must(q->back_end == last->entry + BLOCK_ENTRIES);
@@ -291,18 +457,21 @@ static void check_ends(const struct queue *q)
 void queue_check(const struct queue *q)
 {
 	uint32_t blocks = 0;
+	size_t lack = 0;
 
 	must(q->tail - q->head <= q->size);
 	if (q->blocks == 0) {
 		must(q->head == q->tail && !q->front && !q->back);
+		must(q->lack == 0);
 		return;
 	}
 	for (uint32_t i = q->head; i != q->tail; i++) {
 		if (!queue_row(q, i)->block)
 			continue;
 		check_row(q, i);
+		lack += lack_of(q, i);
 		blocks++;
 	}
-	must(blocks == q->blocks);
+	must(blocks == q->blocks && lack == q->lack);
 	check_ends(q);
 }

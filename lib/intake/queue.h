@@ -6,10 +6,9 @@
  *
  * Guarantees:
  *  1. Adding and taking out cost the same whatever the size, but for the rows
- *     (16 bytes for 254 entries), which are copied when there are twice as
+ *     (24 bytes for 255 entries), which are copied when there are twice as
  *     many.
- *  2. The entries are contiguous: all blocks but the first and the last are
- *     full.
+ *  2. All blocks but the first and the last are full, unless they had holes.
  *  3. Nothing here allocates.  Who adds brings a block or rows first if there
  *     is no room.
  *  4. A row is never later than an entry of its block, nor `nearest` than any
@@ -38,12 +37,13 @@ struct block {
 struct row {
 	int64_t nearest;     /* no entry is due earlier; once not the last */
 	struct block *block; /* NULL: was taken */
+	uint32_t n;          /* where its entries end; once not the last */
 };
 
 struct queue {
 	struct entry *front;     /* the first entry, or back */
 	struct entry *back;      /* behind the last entry */
-	struct entry *front_end; /* behind the first block's room */
+	struct entry *front_end; /* behind the first block's entries, or room */
 	struct entry *back_end;  /* behind the last block's room */
 	int64_t nearest;         /* no entry is due earlier */
 	int64_t last_nearest;    /* no entry of the last block */
@@ -53,6 +53,7 @@ struct queue {
 	uint32_t head; /* the first row; counts on, modulo 2^32 */
 	uint32_t tail; /* behind the last */
 	uint32_t blocks;
+	size_t lack; /* that all but the last would have if they were full */
 };
 
 /* So many blocks are taken out in one step, at most. */
@@ -102,10 +103,7 @@ void queue_destroy(struct queue *q);
 /* Starts the next block, on one of *spares.  False: none, or no row. */
 bool queue_extend(struct queue *q, struct block **spares);
 
-/*
- * How many rows it must have for another block that is added; 0: no more than
- * it has.  One is left for who turns entries over, and can take no memory.
- */
+/* How many rows it must have for another block; 0: no more than it has. */
 uint32_t queue_wants_rows(const struct queue *q);
 
 /* Gives it so many rows, and returns those to free; if it wants them still. */
@@ -159,7 +157,31 @@ static inline size_t queue_span(const struct queue *q)
 	return (size_t)(q->tail - q->head) * BLOCK_ENTRIES;
 }
 
-const struct entry *queue_at(const struct queue *q, size_t place);
+struct entry *queue_at(const struct queue *q, size_t place);
+
+/* A place to walk on from; zero: any. */
+struct queue_place {
+	uint32_t row;
+	uint32_t in_block;
+};
+
+/*
+ * To walk through the queue, and again from the front: the entry at a place,
+ * and how many are left from there on in its block.  NULL: none is; then the
+ * holes in that block are gone, and the place is in the next.  Who walks adds
+ * to in_block.
+ */
+struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
+			 struct block **spares);
+
+/* Has it come to the back? */
+static inline bool queue_at_back(const struct queue *q,
+				 const struct queue_place *p)
+{
+	return p->row == q->tail ||
+	       (p->row == q->tail - 1 &&
+		q->back_end - BLOCK_ENTRIES + p->in_block == q->back);
+}
 
 /* The entry at the front, or NULL. */
 static inline const struct entry *queue_front(const struct queue *q)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When rent rests.
+ * What rent does where the oldest lives.
  *
- * Where the oldest that it comes upon live, either these timers will live for
- * long, and those behind them are to be looked at; or rent has caught up with
- * whoever cancels.  Then it should look at nothing for a while: on another CPU
- * that thread is about to write the very lines that would be read here.
- * (With rests a pair between two CPUs went from 2.0 to 1.6 times a bare
- * hand-over.)
+ * Either these timers will live for long, and those behind them are to be
+ * looked at; or rent has caught up with whoever cancels.  Then it should look
+ * at nothing for a while: on another CPU that thread is about to write the very
+ * lines that would be read here.  (With rests a pair between two CPUs went from
+ * 2.0 to 1.6 times a bare hand-over.)
  *
- * A few samples tell.  If one of them is over, those that live are passed over
- * until one does not.  If none is, the oldest stays first, for it will be
- * cancelled next.  (When each rest began with passing some over, which were
- * found only a round later, a quarter of all were dead.)
+ * A few samples tell.  If one of them is over, it scans: a cursor goes
+ * through the lane and leaves a hole where one is over.  So those that live
+ * keep their order, which is most likely that in which they will be cancelled.
+ * (When they were put behind the others instead the order was never found
+ * again.)
  */
 #include "config.h"
 
@@ -21,8 +21,13 @@
 /* Calls. */
 #define RESTS 64
 
-/* So many that live are passed over by a call. */
-#define PASSES 3
+/*
+ * Looks of a call that scans, and the calls after it that look at nothing.
+ * (Cancels in no order, 15,500 in flight, with 3 looks of each call: 191 ns a
+ * pair; with 12 of each fourth: 172; with 24 of each eighth: 167.)
+ */
+#define SCAN_LOOKS 24
+#define SCAN_RESTS 7
 
 /* Arrivals of other lanes that are looked at before the table grows. */
 #define SWEEPS 32
@@ -31,17 +36,26 @@
 #define OLDEST 8
 #define OTHERS 4
 
+/* Not inline here, where it is called less. */
+static TT_NOINLINE bool drop(struct bucket *b, struct lane *l)
+{
+	return rent_drop(b, l);
+}
+
 /*
  * The oldest lives, but one of the next few, which were prefetched, does not:
- * drops that, and puts the oldest in its place.  So a little disorder stays a
- * little: to pass the oldest over would make more of it.
+ * drops that, and puts the oldest in its place.  So a few that stay are carried
+ * along.
  */
-static bool drop_behind(struct bucket *b, struct queue *q)
+static bool drop_behind(struct bucket *b, struct lane *l)
 {
+	struct queue *q = &l->queue;
+
 	for (size_t i = 1; i < OLDEST; i++) {
 		if (!queue_ahead(q, i, 1))
 			return false;
-		if (rent_is_over(b, &q->front[i])) {
+		if (entry_is_hole(&q->front[i]) ||
+		    rent_is_over(b, &q->front[i])) {
 			q->front[i] = *q->front;
 			queue_pop(q, &b->spares);
 			return true;
@@ -59,72 +73,88 @@ static bool others_live(const struct bucket *b, struct lane *l)
 		uint32_t at = l->probe += UINT32_C(0x9e3779b9);
 		const struct entry *e =
 			queue_at(&l->queue, (size_t)(at * span >> 32));
-		const struct slot *s = e ? slots_of(&b->slots, e->index) : NULL;
+		const struct slot *s;
 
-		if (s && (!slot_owns(s, e) || slot_is_dead(s)))
+		if (!e || entry_is_hole(e))
+			continue;
+		s = slots_of(&b->slots, e->index);
+		if (!slot_owns(s, e) || slot_is_dead(s))
 			return false;
 	}
 	return true;
 }
 
-/* The ones behind the oldest come first now. */
-static void turn_over(struct bucket *b, struct queue *q)
+/* Looks at some that lie together.  How many are over? */
+static uint32_t look_at(struct bucket *b, struct entry *e, size_t n,
+			size_t left)
 {
-	struct entry e;
+	uint32_t found = 0;
 
-	if (!queue_front(q))
-		return;
-	e = *queue_front(q);
-	if (!queue_has_room(q, 1) && !queue_extend(q, &b->spares))
-		return;
-	queue_pop(q, &b->spares);
-	queue_push(q, e);
-}
-
-/* Not inline here, where it is called less. */
-static TT_NOINLINE bool drop(struct bucket *b, struct lane *l)
-{
-	return rent_drop(b, l);
-}
-
-/* Passes over those that live, until one does not. */
-static void pass_over(struct bucket *b, struct lane *l)
-{
-	for (int i = 0; i < PASSES && l->passes > 0; i++) {
-		turn_over(b, &l->queue);
-		rent_prefetch(b, l, RENT_PREFETCH);
-		l->passes--;
-		if (drop(b, l)) {
-			drop(b, l);
-			l->passes = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i + RENT_PREFETCH < left)
+			rent_prefetch_slot(b, &e[i + RENT_PREFETCH]);
+		if (!entry_is_hole(&e[i]) && rent_is_over(b, &e[i])) {
+			e[i].index = 0;
+			found++;
 		}
 	}
+	return found;
+}
+
+/* Looks at n from the cursor on, or up to the back.  How many are over? */
+static uint32_t scan(struct bucket *b, struct lane *l, size_t n)
+{
+	uint32_t found = 0;
+
+	do {
+		size_t left, k;
+		struct entry *e =
+			queue_walk(&l->queue, &l->cursor, &left, &b->spares);
+
+		k = left < n ? left : n;
+		found += look_at(b, e, k, left);
+		l->cursor.in_block += (uint32_t)k;
+		n -= e ? k : 1;
+	} while (n > 0 && !queue_at_back(&l->queue, &l->cursor));
+	return found;
+}
+
+/* Is there much to be found? */
+static bool begin_scan(struct bucket *b, struct lane *l)
+{
+	if (drop_behind(b, l)) {
+		drop_behind(b, l);
+		return false;
+	}
+	if (others_live(b, l)) {
+		l->rests = RESTS;
+		return false;
+	}
+	l->cursor = (struct queue_place){l->queue.head, 0};
+	return true;
 }
 
 TT_NOINLINE void rent_pass(struct bucket *b, struct lane *l)
 {
 	if (!queue_front(&l->queue))
 		return;
-	if (l->passes == 0) {
-		if (drop_behind(b, &l->queue)) {
-			drop_behind(b, &l->queue);
-			return;
-		}
-		if (others_live(b, l)) {
-			l->rests = RESTS;
-			return;
-		}
-		l->passes = (uint32_t)queue_size(&l->queue);
+	l->scans = l->scans || begin_scan(b, l);
+	if (l->scans) {
+		scan(b, l, SCAN_LOOKS);
+		l->scans = !queue_at_back(&l->queue, &l->cursor);
+		l->rests = SCAN_RESTS;
 	}
-	pass_over(b, l);
 }
 
-/* A look by who adds nothing to this lane. */
-static void look(struct bucket *b, struct lane *l)
+/*
+ * A look by who adds nothing to this lane, and where it finds something a
+ * second one.  How many were over?
+ */
+static size_t look(struct bucket *b, struct lane *l)
 {
-	if (!drop(b, l))
-		turn_over(b, &l->queue);
-	drop(b, l);
+	if (!drop(b, l) && scan(b, l, 1) == 0)
+		return 0;
+	return drop(b, l) || scan(b, l, 1) > 0 ? 2 : 1;
 }
 
 /* Lanes in turn. */
@@ -154,19 +184,14 @@ bool rent_sweep(struct bucket *b, struct lane *l)
 	return slots_any(&b->slots);
 }
 
-/*
- * Nothing is prefetched: what lives here a thread on another CPU is likely to
- * write next.  Over those that live a look moves on by one.
- */
 size_t rent_reclaim(struct bucket *b, uint64_t *left)
 {
 	struct lane *l = next_lane(b);
-	size_t n = bucket_size(b), in_lane = queue_size(&l->queue), found;
+	size_t n = bucket_size(b), in_lane = queue_size(&l->queue), found = 0;
 	size_t looks = in_lane < RENT_RECLAIM ? in_lane : RENT_RECLAIM;
 
 	for (size_t i = 0; i < looks; i++)
-		look(b, l);
-	found = in_lane - queue_size(&l->queue);
+		found += look(b, l);
 	if (*left > n)
 		*left = n;
 	if (found < looks)

@@ -20,6 +20,12 @@
  */
 #define RENT_PREFETCH_ENTRIES 40
 
+static inline void rent_prefetch_slot(struct bucket *b, const struct entry *e)
+{
+	if (likely(!entry_is_hole(e)))
+		prefetch_to_write(slots_of(&b->slots, e->index));
+}
+
 /*
  * Prefetches the slots that later calls will look at.  Where another CPU
  * has cancelled the timers, their lines must come from there, and the next
@@ -34,11 +40,11 @@ static inline void rent_prefetch(struct bucket *b, struct lane *l,
 	if (unlikely(!e))
 		return;
 	__builtin_prefetch(e + RENT_PREFETCH_ENTRIES);
-	prefetch_to_write(slots_of(&b->slots, e[0].index));
-	prefetch_to_write(slots_of(&b->slots, e[1].index));
+	rent_prefetch_slot(b, &e[0]);
+	rent_prefetch_slot(b, &e[1]);
 }
 
-/* Is e of no more use?  Then frees its timer's slot, if the timer is over. */
+/* Is e, not a hole, of no more use?  Then frees its timer's slot, if the timer is over. */
 static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
 {
 	uint32_t number = e->index >> b->slots.shift;
@@ -60,13 +66,13 @@ static TT_INLINE bool rent_drop(struct bucket *b, struct lane *l)
 {
 	const struct entry *e = queue_front(&l->queue);
 
-	if (!e || !rent_is_over(b, e))
+	if (!e || (likely(!entry_is_hole(e)) && !rent_is_over(b, e)))
 		return false;
 	queue_pop(&l->queue, &b->spares);
 	return true;
 }
 
-/* The oldest arrival lives, or there is none: passes it over, or rests. */
+/* The oldest arrival lives, or there is none: looks behind it, or rests. */
 void rent_pass(struct bucket *b, struct lane *l);
 
 /*

@@ -161,7 +161,8 @@ static bool refresh(struct pending *p, struct entry *e)
 static void prefetch(struct pending *p, const struct block *b, size_t i,
 		     int64_t near)
 {
-	if (i < b->n && b->entry[i].deadline <= near)
+	if (i < b->n && b->entry[i].deadline <= near &&
+	    !entry_is_hole(&b->entry[i]))
 		intake_prefetch(p->intake, &b->entry[i]);
 }
 
@@ -178,7 +179,8 @@ static void open_block(struct pending *p, struct block *b, int64_t nearest,
 		struct entry e = b->entry[i];
 
 		prefetch(p, b, i + INTAKE_PREFETCH, near);
-		if (e.deadline <= near && !refresh(p, &e))
+		if (entry_is_hole(&e) ||
+		    (e.deadline <= near && !refresh(p, &e)))
 			continue;
 		if (e.deadline <= near)
 			keep(p, e);
@@ -194,7 +196,7 @@ static void open_first(struct pending *p, int64_t now)
 {
 	struct entry first = *heap_at(&p->blocks, 0);
 	struct block *b = block_of(&first);
-	struct row rest = {first.deadline, b->next};
+	struct row rest = {first.deadline, b->next, 0};
 
 	heap_remove(&p->blocks, 0);
 	if (unlikely(rest.block))

@@ -408,6 +408,35 @@ START_TEST(near_is_counted_from_the_first)
 }
 END_TEST
 
+/* Of what was cancelled there may be a hole, near or far. */
+START_TEST(holes_are_passed_over)
+{
+	static const int64_t in[] = {1, 2, 3, SECOND, SECOND + 1, SECOND + 2};
+	struct queue *q;
+
+	begin();
+	for (int i = 0; i < 6; i++)
+		schedule_in(0, NOW + in[i]);
+	for (int i = 0; i < 6; i += 3) {
+		unsigned lane = distance_lane(distance_base(NOW), NOW + in[i]);
+
+		q = &intake->bucket[0].lane[lane].queue;
+		ck_assert_uint_eq(queue_size(q), 3);
+		for (size_t k = 0; k < 3; k += 2)
+			queue_at(q, k)->index = 0;
+	}
+	collect(NOW + 3);
+	collect(NOW + SECOND);
+	ck_assert_int_eq(next(), NOW + 2);
+	run();
+	ck_assert_int_eq(next(), NOW + SECOND + 1);
+	run();
+	ck_assert_int_eq(next(), INT64_MAX);
+	ck_assert_uint_eq(entries(), 0);
+	end();
+}
+END_TEST
+
 /* Who was rescheduled while it waited comes with its new deadline. */
 START_TEST(the_moved_are_refreshed)
 {
@@ -851,6 +880,7 @@ int main(void)
 		steps_are_short,
 		what_is_far_goes_back,
 		near_is_counted_from_the_first,
+		holes_are_passed_over,
 		the_moved_are_refreshed,
 		the_stale_are_dropped,
 		first_moved,

@@ -59,7 +59,7 @@ static void make_room(void)
 static bool add(int64_t deadline, uint32_t ticket)
 {
 	make_room();
-	return queue_push(&queue, (struct entry){deadline, ticket, 0});
+	return queue_push(&queue, (struct entry){deadline, ticket, 1});
 }
 
 /* So many that are all due then; the last block is full after that. */
@@ -282,21 +282,20 @@ START_TEST(rows_that_are_not_wanted_come_back)
 }
 END_TEST
 
-/* One row is left for who cannot take memory. */
-START_TEST(a_row_is_left)
+START_TEST(rows_are_wanted_when_all_are_taken)
 {
 	begin();
+	ck_assert_uint_eq(queue_wants_rows(&queue), MIN_ROWS);
 	add_blocks(MIN_ROWS - 1, 1);
+	ck_assert_uint_eq(queue_wants_rows(&queue), 0);
+	add_blocks(1, 1);
 	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
 	block_push(&spares, block_alloc());
-	block_push(&spares, block_alloc());
-	ck_assert(queue_extend(&queue, &spares));
-	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
-	for (size_t i = 0; i < BLOCK_ENTRIES; i++)
-		queue_push(&queue, (struct entry){1, 0, 0});
 	ck_assert(!queue_extend(&queue, &spares));
 	ck_assert(make_rows());
 	ck_assert(queue_extend(&queue, &spares));
+	queue_push(&queue, (struct entry){1, 0, 1});
+	queue_check(&queue);
 	end();
 }
 END_TEST
@@ -386,7 +385,7 @@ START_TEST(take_adds_to_the_rows)
 
 	begin();
 	other->next = NULL;
-	c.row[0] = (struct row){7, other};
+	c.row[0] = (struct row){7, other, 0};
 	c.taken = 1;
 	add(1, 1);
 	ck_assert(queue_take(&queue, &c, 1));
@@ -885,6 +884,215 @@ START_TEST(few_gaps_are_left)
 END_TEST
 
 /*
+ * Walks and holes.
+ */
+
+/* So many entries, and ends of blocks; makes holes of those that match. */
+static size_t walk(struct queue_place *p, size_t n, bool (*match)(uint32_t))
+{
+	size_t seen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t left;
+		struct entry *e = queue_walk(&queue, p, &left, &spares);
+
+		if (!e)
+			continue;
+		p->in_block++;
+		seen++;
+		if (match(e->ticket))
+			e->index = 0;
+	}
+	queue_check(&queue);
+	return seen;
+}
+
+static bool none(uint32_t ticket)
+{
+	(void)ticket;
+	return false;
+}
+
+static bool all(uint32_t ticket)
+{
+	(void)ticket;
+	return true;
+}
+
+static bool all_but_hundredth(uint32_t ticket)
+{
+	return ticket % 100 != 0;
+}
+
+static bool even(uint32_t ticket)
+{
+	return ticket % 2 == 0;
+}
+
+START_TEST(walks_round)
+{
+	enum { N = 3 * BLOCK_ENTRIES + 10 };
+	struct queue_place p = {0};
+
+	begin();
+	ck_assert_uint_eq(walk(&p, 3, none), 0);
+	p = (struct queue_place){0, 0};
+	for (uint32_t i = 0; i < N; i++)
+		add(1, i);
+	for (int i = 0; i < 5; i++)
+		pop();
+	for (int round = 0; round < 3; round++) {
+		for (uint32_t i = 5; i < N; i++) {
+			size_t left;
+			struct entry *e =
+				queue_walk(&queue, &p, &left, &spares);
+
+			if (!e) {
+				e = queue_walk(&queue, &p, &left, &spares);
+				ck_assert_uint_eq(i % BLOCK_ENTRIES, 0);
+			}
+			ck_assert_uint_eq(e->ticket, i);
+			ck_assert_uint_eq(left,
+					  i < 3 * BLOCK_ENTRIES
+						  ? BLOCK_ENTRIES -
+							    i % BLOCK_ENTRIES
+						  : N - i);
+			ck_assert(!queue_at_back(&queue, &p));
+			p.in_block++;
+		}
+		ck_assert(queue_at_back(&queue, &p));
+		ck_assert_uint_eq(walk(&p, 1, none), 0);
+		ck_assert(queue_at_back(&queue, &p));
+	}
+	ck_assert_uint_eq(queue_size(&queue), N - 5);
+	end();
+}
+END_TEST
+
+/* Whatever has become of the queue since. */
+START_TEST(walks_from_any_place)
+{
+	begin();
+	for (uint32_t row = UINT32_MAX - 20; row != 20; row++) {
+		struct queue_place p = {row, row % (2 * BLOCK_ENTRIES)};
+
+		if (row % 8 == 0)
+			add_blocks(1, 1);
+		ck_assert_uint_ge(walk(&p, 30 * BLOCK_ENTRIES, none),
+				  queue_size(&queue));
+	}
+	end();
+}
+END_TEST
+
+/* The others stay in order, and take no more blocks than they need. */
+START_TEST(holes_are_closed)
+{
+	enum { N = 40 * BLOCK_ENTRIES };
+	struct queue_place p = {0};
+
+	begin();
+	for (uint32_t i = 0; i < N; i++)
+		add(1 + i % 7, i);
+	walk(&p, N + 41, even);
+	ck_assert_uint_eq(queue_size(&queue), N / 2);
+	ck_assert_uint_le(queue.blocks, 40 * 2 / 3 + 2);
+	for (uint32_t i = 1; i < N; i += 2) {
+		ck_assert_uint_eq(queue_front(&queue)->ticket, i);
+		pop();
+		if (i % 100 == 1)
+			queue_check(&queue);
+	}
+	ck_assert_uint_eq(queue_size(&queue), 0);
+	end();
+}
+END_TEST
+
+/* A few that live must not hold a page each. */
+START_TEST(few_are_left_of_many)
+{
+	enum { N = 1000 * BLOCK_ENTRIES };
+	struct queue_place p = {0};
+
+	begin();
+	for (uint32_t i = 0; i < N; i++)
+		add(1, i);
+	/* Holes; they are closed; what is left is joined. */
+	walk(&p, N + 1000, all_but_hundredth);
+	walk(&p, N, none);
+	ck_assert_uint_le(queue_size(&queue), N / 100 + BLOCK_ENTRIES);
+	ck_assert_uint_le(queue.blocks, N / 100 / BLOCK_ENTRIES * 2 + 2);
+	ck_assert_uint_le(queue_span(&queue), 2 * queue.blocks * BLOCK_ENTRIES);
+	end();
+}
+END_TEST
+
+/* The last block keeps its own until it is not the last. */
+START_TEST(a_hole_is_all_that_is_left)
+{
+	struct queue_place p = {0};
+
+	begin();
+	add_blocks(5, 1);
+	add(1, 1);
+	walk(&p, 6 * BLOCK_ENTRIES, all);
+	ck_assert_uint_le(queue.blocks, 2);
+	walk(&p, 6 * BLOCK_ENTRIES, all);
+	ck_assert_uint_eq(queue_size(&queue), 0);
+	ck_assert_ptr_null(queue_front(&queue));
+	add(2, 7);
+	ck_assert_uint_eq(queue_front(&queue)->ticket, 7);
+	pop();
+	ck_assert_uint_eq(queue_size(&queue), 0);
+	queue_check(&queue);
+	end();
+}
+END_TEST
+
+/*
+ * A visit goes by steps, and between two of them holes are closed: what is due
+ * by its time is taken, and what is left behind is known.
+ */
+START_TEST(the_due_are_found_among_holes)
+{
+	enum { BLOCKS = 300 };
+	struct queue_cursor c = cursor();
+	struct queue_place p = {0};
+	int64_t least = INT64_MAX;
+	size_t taken = 0;
+	bool done;
+
+	begin();
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		for (uint32_t k = 0; k < BLOCK_ENTRIES; k++)
+			add(i % 3 ? 10 : 20 + i, k);
+	}
+	do {
+		struct block *b, *chain = NULL;
+
+		done = take_step(&c, 10, &chain);
+		for (; (b = block_pop(&chain)) != NULL; block_free_all(b)) {
+			b->next = NULL;
+			for (size_t i = 0; i < b->n; i++)
+				taken += b->entry[i].deadline == 10 &&
+					 b->entry[i].ticket % 100 == 0;
+		}
+		walk(&p, BLOCKS * BLOCK_ENTRIES / 4, all_but_hundredth);
+	} while (!done);
+	ck_assert_uint_eq(taken, BLOCKS / 3 * 2 * (BLOCK_ENTRIES / 100 + 1));
+	for (size_t i = 0; i < queue_span(&queue); i++) {
+		const struct entry *e = queue_at(&queue, i);
+
+		if (e && e->deadline < least)
+			least = e->deadline;
+	}
+	ck_assert_int_gt(least, 10);
+	ck_assert_int_le(queue.nearest, least);
+	end();
+}
+END_TEST
+
+/*
  * A model: tickets count up, and each is in the queue or not.  Those in it
  * leave at the front in that order.  A ck_assert for each would take longer
  * than all the rest.
@@ -925,8 +1133,10 @@ static void model_remove(uint32_t ticket)
 
 static void model_pop(void)
 {
-	const struct entry *e = queue_front(&queue);
+	const struct entry *e;
 
+	while ((e = queue_front(&queue)) && entry_is_hole(e))
+		pop();
 	must(!e == !in_model);
 	if (!e)
 		return;
@@ -942,8 +1152,10 @@ static bool model_take(struct queue_cursor *c, int64_t by)
 	bool done = take_step(c, by, &chain);
 
 	while ((b = block_pop(&chain)) != NULL) {
-		for (size_t i = 0; i < b->n; i++)
-			model_remove(b->entry[i].ticket);
+		for (size_t i = 0; i < b->n; i++) {
+			if (!entry_is_hole(&b->entry[i]))
+				model_remove(b->entry[i].ticket);
+		}
 		block_push(&spares, b);
 	}
 	return done;
@@ -978,10 +1190,43 @@ static void random_pops(uint64_t *rng)
 		model_pop();
 }
 
+/* Makes holes, few or many, in some of the queue or all. */
+static void random_walk(uint64_t *rng, struct queue_place *p)
+{
+	uint64_t percent = random_below(rng, 101);
+
+	for (uint64_t n = random_below(rng, 20 * BLOCK_ENTRIES); n > 0; n--) {
+		size_t left;
+		struct entry *e = queue_walk(&queue, p, &left, &spares);
+
+		must(!e == !left);
+		if (!e)
+			continue;
+		p->in_block++;
+		if (entry_is_hole(e) || random_below(rng, 100) >= percent)
+			continue;
+		model_remove(e->ticket);
+		e->index = 0;
+	}
+}
+
+static size_t count_holes(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < queue_span(&queue); i++) {
+		const struct entry *e = queue_at(&queue, i);
+
+		n += e && entry_is_hole(e);
+	}
+	return n;
+}
+
 /* Returns how many steps did not end a visit. */
 static int random_steps_from(uint32_t at, uint64_t *rng)
 {
 	struct queue_cursor c = cursor();
+	struct queue_place place = {0};
 	bool visiting = false;
 	int between = 0;
 	int64_t now = 0;
@@ -993,8 +1238,10 @@ static int random_steps_from(uint32_t at, uint64_t *rng)
 
 		if (dice < 50) {
 			random_pushes(rng, now);
-		} else if (dice < (visiting ? 65 : 95)) {
+		} else if (dice < (visiting ? 60 : 80)) {
 			random_pops(rng);
+		} else if (dice < (visiting ? 70 : 95)) {
+			random_walk(rng, &place);
 		} else {
 			now += visiting ? 0 : 20;
 			visiting = !model_take(&c, now);
@@ -1005,7 +1252,7 @@ static int random_steps_from(uint32_t at, uint64_t *rng)
 			}
 		}
 		queue_check(&queue);
-		ck_assert_uint_eq(queue_size(&queue), in_model);
+		ck_assert_uint_eq(queue_size(&queue) - count_holes(), in_model);
 	}
 	end();
 	return between;
@@ -1033,7 +1280,7 @@ int main(void)
 		never_is_not_earlier,
 		extends_only_with_a_block_and_a_row,
 		rows_that_are_not_wanted_come_back,
-		a_row_is_left,
+		rows_are_wanted_when_all_are_taken,
 		rows_grow,
 		rows_grow_no_further_than_the_blocks,
 		take_hands_out_all,
@@ -1056,6 +1303,12 @@ int main(void)
 		at_finds_few,
 		at_with_gaps,
 		few_gaps_are_left,
+		walks_round,
+		walks_from_any_place,
+		holes_are_closed,
+		few_are_left_of_many,
+		a_hole_is_all_that_is_left,
+		the_due_are_found_among_holes,
 		random_steps,
 	};
 

@@ -98,7 +98,9 @@ static void find(void)
 	let_pass((int64_t)ALL * RECLAIM_LOOK_NS);
 	turn();
 	finish();
-	ck_assert_uint_le(entries_of(&engine.pending), LIVE + LIVE / 100);
+	ck_assert_uint_le(slots_in_use(), LIVE + LIVE / 100);
+	/* There are holes in the last block of each lane. */
+	ck_assert_uint_le(entries_of(&engine.pending), LIVE + LIVE / 10);
 	/* What lives is left alone, and was not collected. */
 	ck_assert_uint_ge(slots_in_use(), LIVE);
 	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
@@ -134,8 +136,7 @@ START_TEST(finds_in_all_buckets)
 }
 END_TEST
 
-/* Those that live can be turned over still. */
-START_TEST(finds_where_all_rows_are_taken)
+START_TEST(finds_those_behind_many)
 {
 	enum { N = 16 * BLOCK_ENTRIES - 1, OVER = 1000 };
 	static uint64_t id[N];
@@ -265,7 +266,7 @@ int main(void)
 		finds_in_a_bucket,
 		finds_in_all_lanes,
 		finds_in_all_buckets,
-		finds_where_all_rows_are_taken,
+		finds_those_behind_many,
 		goes_around_once,
 		ends_no_sleep,
 		ends_when_nothing_is_left,
