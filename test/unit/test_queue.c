@@ -274,7 +274,7 @@ START_TEST(rows_that_are_not_wanted_come_back)
 	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 2 * MIN_ROWS), rows);
 	ck_assert(make_rows());
 	ck_assert_ptr_eq(queue_give_rows(&queue, rows, MIN_ROWS), rows);
-	add_blocks(MIN_ROWS - 1, 1);
+	add_blocks(MIN_ROWS, 1);
 	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
 	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 4 * MIN_ROWS), rows);
 	free(rows);
