@@ -12,7 +12,8 @@
  * through the lane and leaves a hole where one is over.  So those that live
  * keep their order, which is most likely that in which they will be cancelled.
  * (When they were put behind the others instead the order was never found
- * again.)
+ * again: with 20,000 in flight and timeouts from 0.1 to 10 s a pair took 108
+ * instead of 91 ns, with 100,000 104 instead of 79.)
  */
 #include "config.h"
 
