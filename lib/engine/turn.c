@@ -110,6 +110,12 @@ static enum step run_one(struct engine *e)
 	return fire(e);
 }
 
+static void trim(struct engine *e)
+{
+	while (pending_trim(&e->pending) && !is_spent(e))
+		e->effort += BLOCK_ENTRIES;
+}
+
 /* True: there is more to reclaim. */
 static bool reclaim(struct engine *e)
 {
@@ -131,7 +137,6 @@ static void end(struct engine *e)
 	/* At once, whatever the slack, and wherever the wall clock is set. */
 	if (is_spent(e) || e->pending.full)
 		e->next = INT64_MIN;
-	pending_trim(&e->pending);
 	intake_flush(e->intake);
 	engine_set_idle(e);
 }
@@ -147,6 +152,7 @@ bool engine_turn(struct engine *e, int64_t until)
 	while (step == STEP_MORE);
 	if (step == STEP_FORKED)
 		return false;
+	trim(e);
 	while (reclaim(e))
 		;
 	end(e);

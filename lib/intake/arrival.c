@@ -128,7 +128,7 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 	lock_release(&b->lock);
 	now = watch_now(w->watch);
 	lock_acquire(&b->lock);
-	atomword_store(&b->base, distance_base(now));
+	b->base = distance_base(now);
 	a = arrival_aim(b, deadline);
 	now = wakeup_earliest(w, now);
 	a.due = deadline < now ? now : deadline;

@@ -44,11 +44,10 @@ bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
 struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 			     int64_t deadline);
 
-/* The lane by what is known. */
+/* The lane by what is known.  Under the lock. */
 static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 {
-	uintptr_t base = atomword_load(&b->base);
-	unsigned lane = distance_lane(base, deadline);
+	unsigned lane = distance_lane(b->base, deadline);
 
 	return (struct arrival){&b->lane[lane], deadline};
 }
@@ -65,7 +64,7 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
 	rent_pay(b, l);
-	if (slot && unlikely(!slots_any(&b->slots)) && !rent_sweep(b, l))
+	if (slot && unlikely(!slots_any(&b->slots)) && !rent_elsewhere(b, l))
 		return false;
 	return arrival_has_room(b, l);
 }

@@ -50,9 +50,9 @@ struct bucket {
 	struct lock lock;
 	/* Protected by the lock, all but slots.chunk. */
 	bool open;
-	uint32_t sweeps; /* lanes that were swept or reclaimed so far */
-	int64_t nearest; /* no timer here is due earlier */
-	atomword base;   /* of distances; written under the lock; a hint */
+	uint32_t next_lane; /* of which arrivals are looked at for others */
+	int64_t nearest;    /* no timer here is due earlier */
+	int64_t base;       /* that distances are counted from; may be old */
 	struct block *spares;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
@@ -113,8 +113,8 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
  * Puts back n entries, from the last on, which the driver has taken; returns
  * how many of the first there is no memory for.
  */
-size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
-		  size_t n);
+size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
+		  const struct entry *e, size_t n);
 
 /*
  * One step of finding arrivals that are over, where they are, if nobody else

@@ -12,7 +12,7 @@
 /* Entries that are put back with the lock taken once. */
 #define PUT_MAX 64
 
-/* Sees to a spare block, if there is one in *spares.  Under the lock. */
+/* Gives the bucket a spare block if it has none.  Under the lock. */
 static void take_spare(struct bucket *b, struct block **spares)
 {
 	if (!b->spares && *spares)
@@ -98,7 +98,7 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	v->cursor.taken = 0;
 	v->stranded = NULL;
 	lock_acquire(&b->lock);
-	atomword_store(&b->base, distance_base(v->now));
+	b->base = distance_base(v->now);
 	done = take_blocks(b, v);
 	if (done) {
 		take_stranded(b, v);
@@ -126,8 +126,8 @@ static size_t put(struct bucket *b, struct wakeup *w, const struct entry *e,
 	return n;
 }
 
-size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
-		  size_t n)
+size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
+		  const struct entry *e, size_t n)
 {
 	struct arrival a = {NULL, 0};
 	bool grown = false;
@@ -136,6 +136,7 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
 		size_t left;
 
 		lock_acquire(&b->lock);
+		take_spare(b, spares);
 		left = put(b, w, e, n, &a);
 		lock_release(&b->lock);
 		if (left == n && grown)
@@ -153,13 +154,10 @@ size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left)
 	struct block *surplus;
 	size_t looks;
 
-	if (!*spares && (*spares = block_alloc()) != NULL)
-		(*spares)->next = NULL;
 	if (!lock_try(&b->lock)) {
 		*left = 0;
 		return 0;
 	}
-	take_spare(b, spares);
 	looks = rent_reclaim(b, left);
 	surplus = take_surplus(b);
 	lock_release(&b->lock);

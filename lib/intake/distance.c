@@ -5,11 +5,11 @@
  * What comes due is moved from lane to lane: the wider a lane is, the more
  * often to the same one again.  Of what is far most is cancelled before; and
  * each lane in use has blocks of its own, and is one more stream of memory for
- * a CPU to follow.  So lanes are 4 times as wide as all before them below two
- * seconds, and 16 times beyond.  ns of CPU (loop and clock included) for one of
- * a million timers that all fire within two seconds, and for one that is
- * cancelled, with 20,000 and with 100,000 in flight and timeouts from 0.1 to
- * 10 s:
+ * a CPU to follow.  So below two seconds each lane ends 4 times as far away as
+ * the one before it, and beyond 16 times.  ns of CPU, loop and clock included,
+ * for one of a million timers that all fire within two seconds, and for one
+ * that is cancelled, with 20,000 and with 100,000 in flight and timeouts from
+ * 0.1 to 10 s (before rent.c kept the order):
  *
  *	times as wide	fire		cancel
  *	16		1430, 1430	143, 177

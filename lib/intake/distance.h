@@ -26,7 +26,7 @@
 /* Time is counted in ticks of about a millisecond. */
 #define TICK_LOG2 20
 
-/* As many ticks are below lane 1. */
+/* Lane 0 ends after 2 to the power of so many ticks. */
 #define NEAR_TICKS_LOG2 3
 
 /* What is due within this is near: that is lane 0. */
@@ -35,26 +35,25 @@
 /* Lanes by the highest bit of a distance in ticks. */
 extern const unsigned char distance_lanes[64];
 
-/* The base that distances are counted from.  It may wrap round. */
-static inline uintptr_t distance_base(int64_t now)
+/* The base that distances are counted from. */
+static inline int64_t distance_base(int64_t now)
 {
-	return (uintptr_t)(now >> TICK_LOG2);
+	return now >> TICK_LOG2;
 }
 
-static inline unsigned distance_lane(uintptr_t base, int64_t deadline)
+static inline unsigned distance_lane(int64_t base, int64_t deadline)
 {
-	intptr_t ticks = (intptr_t)(distance_base(deadline) - base);
+	uint64_t ticks = (uint64_t)(distance_base(deadline) - base);
 
 	/* So that there is a highest bit. */
-	return distance_lanes[63 -
-			      __builtin_clzll((unsigned long long)ticks | 1)];
+	return distance_lanes[63 - __builtin_clzll(ticks | 1)];
 }
 
 /*
- * How much ahead of its time an arrival in this lane may be collected, so that
- * the lane need not be visited again for the next one: a quarter of the
- * distance that is the least in the lane, but half a second at most, in which
- * what is cancelled is not yet found.  In nanoseconds.
+ * In nanoseconds: how long before its time an arrival of this lane may be
+ * collected, so that the lane need not be visited again for the next one.  It
+ * is a quarter of the least distance in the lane (131 us in lane 0), and at
+ * most AHEAD_MAX, because nobody finds it cancelled in that time.
  */
 #define AHEAD_MAX (INT64_C(1) << 29)
 

@@ -126,9 +126,10 @@ static void close_many_gaps(struct queue *q)
 		close_gaps(q);
 }
 
+/* Before all are taken: else the gaps would be closed again and again. */
 uint32_t queue_wants_rows(const struct queue *q)
 {
-	if (q->blocks < q->size)
+	if (q->blocks < q->size - q->size / 8)
 		return 0;
 	return q->size ? q->size * 2 : MIN_ROWS;
 }
@@ -307,14 +308,23 @@ struct entry *queue_at(const struct queue *q, size_t place)
 	return e >= begin_of(q, i) && e < end_of(q, i) ? e : NULL;
 }
 
+/* The last block has room from its beginning. */
+static void set_last_empty(struct queue *q)
+{
+	q->back = q->back_end - BLOCK_ENTRIES;
+	q->last_nearest = INT64_MAX;
+	if (is_last(q, q->head))
+		q->front = q->back;
+}
+
 static void set_end(struct queue *q, uint32_t i, struct entry *end)
 {
 	struct row *row = queue_row(q, i);
 
 	if (is_last(q, i)) {
 		q->back = end;
-		if (end == row->block->entry)
-			q->last_nearest = INT64_MAX;
+		if (end == begin_of(q, i))
+			set_last_empty(q);
 		return;
 	}
 	q->lack -= lack_of(q, i);

@@ -44,7 +44,7 @@ static inline void rent_prefetch(struct bucket *b, struct lane *l,
 	rent_prefetch_slot(b, &e[1]);
 }
 
-/* Is e, not a hole, of no more use?  Then frees its timer's slot, if the timer is over. */
+/* Is e, not a hole, of no more use?  Frees the slot of a timer that is over. */
 static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
 {
 	uint32_t number = e->index >> b->slots.shift;
@@ -73,7 +73,7 @@ static TT_INLINE bool rent_drop(struct bucket *b, struct lane *l)
 }
 
 /* The oldest arrival lives, or there is none: looks behind it, or rests. */
-void rent_pass(struct bucket *b, struct lane *l);
+void rent_behind(struct bucket *b, struct lane *l);
 
 /*
  * Looks at two old arrivals.  Most timers are cancelled about in the order in
@@ -84,7 +84,7 @@ void rent_pass(struct bucket *b, struct lane *l);
 static inline void rent_look(struct bucket *b, struct lane *l)
 {
 	if (unlikely(!rent_drop(b, l)))
-		rent_pass(b, l);
+		rent_behind(b, l);
 	else if (queue_front(&l->queue))
 		rent_drop(b, l);
 }
@@ -103,10 +103,10 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 
 /*
  * Before the bucket takes memory for slots: ends the rest of this lane, and
- * looks at some arrivals of others, where nobody may come by any more, until a
+ * looks into some others, where nobody may come by any more, until a
  * slot is free.  False: none is.
  */
-bool rent_sweep(struct bucket *b, struct lane *l);
+bool rent_elsewhere(struct bucket *b, struct lane *l);
 
 /* So few looks let no caller wait for long. */
 #define RENT_RECLAIM 8

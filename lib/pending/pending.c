@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks of a step. */
+/* Looks of a step, and spare blocks that are freed in one go. */
 #define BATCH 64
 
-/* Spare blocks that are kept, and that are freed in one go. */
+/* Spare blocks that are kept. */
 #define SPARES_MAX 16
 
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
@@ -88,7 +88,7 @@ static void send_back(struct pending *p, const struct entry *e, size_t n)
 	if (n == 0)
 		return;
 	b = intake_bucket(p->intake, e->index);
-	left = bucket_put(b, p->wakeup, e, n);
+	left = bucket_put(b, p->wakeup, &p->spares, e, n);
 	for (size_t i = 0; i < left; i++)
 		handover_strand(b, p->wakeup, &e[i]);
 }
@@ -188,7 +188,12 @@ static void open_block(struct pending *p, struct block *b, int64_t nearest,
 			b->entry[far++] = e;
 	}
 	send_back(p, b->entry, far);
-	block_push(&p->spares, b);
+	if (p->kept < SPARES_MAX) {
+		block_push(&p->spares, b);
+		p->kept++;
+	} else {
+		free(b);
+	}
 }
 
 /* There may be several, if there was no memory. */
@@ -271,15 +276,18 @@ bool pending_first_moved(const struct pending *p)
 	return slot_state(atom32_load(&s->state)) == SLOT_MOVED;
 }
 
-void pending_trim(struct pending *p)
+bool pending_trim(struct pending *p)
 {
 	struct block **kept = &p->spares, *surplus = NULL;
+	uint32_t n;
 
-	for (int i = 0; *kept && i < SPARES_MAX; i++)
+	for (n = 0; *kept && n < SPARES_MAX; n++)
 		kept = &(*kept)->next;
+	p->kept = n;
 	for (int i = 0; *kept && i < BATCH; i++)
 		block_push(&surplus, block_pop(kept));
 	block_free_all(surplus);
+	return *kept != NULL;
 }
 
 size_t pending_count(const struct pending *p)

@@ -37,6 +37,7 @@ struct pending {
 	struct heap heap;
 	struct heap blocks;   /* of blocks that are yet to be opened */
 	struct block *spares; /* empty blocks, a chain */
+	uint32_t kept;        /* of these, as far as they were counted */
 	bool full; /* the heap was, and there was no memory; see pending_file */
 };
 
@@ -77,8 +78,8 @@ void pending_send_back(struct pending *p, struct entry e);
 /* Has the first timer in the heap been rescheduled to a later time? */
 bool pending_first_moved(const struct pending *p);
 
-/* Frees some of the spares, if there are more than are needed. */
-void pending_trim(struct pending *p);
+/* Frees some spares, if there are too many.  True: there still are. */
+bool pending_trim(struct pending *p);
 
 /* Entries in it; for tests. */
 size_t pending_count(const struct pending *p);

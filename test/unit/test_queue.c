@@ -274,7 +274,7 @@ START_TEST(rows_that_are_not_wanted_come_back)
 	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 2 * MIN_ROWS), rows);
 	ck_assert(make_rows());
 	ck_assert_ptr_eq(queue_give_rows(&queue, rows, MIN_ROWS), rows);
-	add_blocks(MIN_ROWS, 1);
+	add_blocks(MIN_ROWS - 1, 1);
 	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
 	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 4 * MIN_ROWS), rows);
 	free(rows);
@@ -282,15 +282,19 @@ START_TEST(rows_that_are_not_wanted_come_back)
 }
 END_TEST
 
-START_TEST(rows_are_wanted_when_all_are_taken)
+START_TEST(rows_are_wanted_when_few_are_left)
 {
 	begin();
 	ck_assert_uint_eq(queue_wants_rows(&queue), MIN_ROWS);
-	add_blocks(MIN_ROWS - 1, 1);
+	add_blocks(MIN_ROWS - 2, 1);
 	ck_assert_uint_eq(queue_wants_rows(&queue), 0);
 	add_blocks(1, 1);
 	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
 	block_push(&spares, block_alloc());
+	block_push(&spares, block_alloc());
+	ck_assert(queue_extend(&queue, &spares));
+	for (size_t i = 0; i < BLOCK_ENTRIES; i++)
+		queue_push(&queue, (struct entry){1, 0, 1});
 	ck_assert(!queue_extend(&queue, &spares));
 	ck_assert(make_rows());
 	ck_assert(queue_extend(&queue, &spares));
@@ -738,7 +742,7 @@ static void fill_ring(void)
  */
 START_TEST(gaps_are_closed_under_a_cursor)
 {
-	enum { ROWS = 512, PART = ROWS / 4 };
+	enum { ROWS = 512, BLOCKS = ROWS / 8 * 7, PART = BLOCKS / 4 };
 
 	for (uint32_t i = 0; i < 20; i++) {
 		uint32_t head, at = i * 37 - 500;
@@ -746,7 +750,7 @@ START_TEST(gaps_are_closed_under_a_cursor)
 		struct block *chain = NULL;
 
 		begin_at(at);
-		for (int k = 0; k < ROWS - 1; k++)
+		for (int k = 0; k < BLOCKS - 1; k++)
 			add_blocks(1, k % 4 == 1 ? 5 : k % 4 == 3 ? 10 : 50);
 		ck_assert_uint_eq(queue.size, ROWS);
 		ck_assert_uint_eq(take_all(5), PART);
@@ -1280,7 +1284,7 @@ int main(void)
 		never_is_not_earlier,
 		extends_only_with_a_block_and_a_row,
 		rows_that_are_not_wanted_come_back,
-		rows_are_wanted_when_all_are_taken,
+		rows_are_wanted_when_few_are_left,
 		rows_grow,
 		rows_grow_no_further_than_the_blocks,
 		take_hands_out_all,

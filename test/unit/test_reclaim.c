@@ -98,7 +98,7 @@ static void find(void)
 	let_pass((int64_t)ALL * RECLAIM_LOOK_NS);
 	turn();
 	finish();
-	ck_assert_uint_le(slots_in_use(), LIVE + LIVE / 100);
+	ck_assert_uint_le(slots_in_use(), LIVE + DEAD / 10);
 	/* There are holes in the last block of each lane. */
 	ck_assert_uint_le(entries_of(&engine.pending), LIVE + LIVE / 10);
 	/* What lives is left alone, and was not collected. */

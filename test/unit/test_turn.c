@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bare.h"
+#include "blocks.h"
 #include "entries.h"
 
 static const int64_t hour = INT64_C(3600000000000);
@@ -406,6 +407,34 @@ static void turn_to_the_end(void)
 	while (engine.next == INT64_MIN);
 }
 
+/*
+ * Large batches that fire, and masses that are cancelled and recycled, turn
+ * after turn: their blocks do not pile up.
+ */
+START_TEST(keeps_few_spares)
+{
+	enum { N = 100000, ROUNDS = 10 };
+	static uint64_t ids[N];
+
+	bare_begin(2, CLOCK_MONOTONIC);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < N; i++)
+			schedule(-2);
+		turn_to_the_end();
+		for (int i = 0; i < N; i++)
+			ids[i] = schedule(INT64_MAX / 2);
+		for (int i = 0; i < N; i++)
+			cancel(ids[i]);
+		for (int i = 0; i < N; i++)
+			cancel(schedule(INT64_MAX / 2));
+		turn_to_the_end();
+		ck_assert_uint_le(count_blocks(engine.pending.spares),
+				  2 * N / BLOCK_ENTRIES);
+	}
+	bare_end();
+}
+END_TEST
+
 /* All are cancelled and one timer runs: all slots are free again. */
 START_TEST(recycles_all)
 {
@@ -628,6 +657,7 @@ int main(void)
 		a_moved_timer_goes_back,
 		moved_timers_end_few_sleeps,
 		holds_few_of_the_dead,
+		keeps_few_spares,
 		recycles_all,
 		leaves_a_part_to_the_next,
 		no_time_for_the_cancelled,

@@ -88,11 +88,11 @@ static void check_order(int64_t *last, int64_t deadline)
 
 static void add_all(struct block *chain)
 {
-	struct block *b;
+	struct block *b, *spares = NULL;
 
 	while ((b = block_pop(&chain)) != NULL) {
 		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup,
-			       b->entry, b->n) > 0)
+			       &spares, b->entry, b->n) > 0)
 			check(-ENOMEM, "bucket_put");
 		free(b);
 	}
