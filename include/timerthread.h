@@ -28,9 +28,10 @@
  *  - Time is a signed 64-bit count of nanoseconds on the instance's clock,
  *    CLOCK_MONOTONIC unless timerthread_set_clock or timerthread_start_manual
  *    chose another.  A deadline in the past, also a negative one, means "as
- *    soon as possible": it counts as the time of the call, so that a timer
- *    which is scheduled so again and again does not run before others that
- *    expire meanwhile.  Sums saturate at TIMERTHREAD_NEVER.
+ *    soon as possible": it counts as the time of the call, less the slack, so
+ *    that a timer which is scheduled so again and again does not run before
+ *    others that expire meanwhile.  (Not on CLOCK_REALTIME and on a virtual
+ *    clock; see timerthread(7).)  Sums saturate at TIMERTHREAD_NEVER.
  *  - An int function returns 0 or a documented positive value on success and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Results other than the return value are stored through arguments whose
@@ -166,11 +167,11 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  * Sets an executor.  For each timer that expires, the driver then calls
  * submit(ctx, run, arg) instead of the callback.  The callback runs within
  * run(arg), on the thread that calls run(arg).  Timers are submitted on the
- * driver's thread, one at a time, in the order of their deadlines.  As many
- * callbacks may run at a time as the executor has threads, with the signals
- * blocked that those threads have blocked; but the callback of one timer never
- * runs twice at a time.  If submit refuses, or memory is short, the callback
- * runs on the driver's thread.  NULL, the default: no executor.
+ * driver's thread, one at a time, those that have expired together in the order
+ * of their deadlines.  As many callbacks may run at a time as the executor has
+ * threads, with the signals blocked that those threads have blocked; but the
+ * callback of one timer never runs twice at a time.  If submit refuses, the
+ * callback runs on the driver's thread.  NULL, the default: no executor.
  *
  * A timer stays pending until its callback begins within run(arg).  Until then
  * it can be cancelled and rescheduled as any other.  If it was rescheduled to a
@@ -207,7 +208,7 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * be read or closed.
  * Timers are run, or submitted, only in timerthread_dispatch.  To schedule or
  * reschedule a timer takes a system call only if that makes it the earliest of
- * all, or once in thousands of times.
+ * all, or to get memory.
  * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
  * before.  -ENOMEM.  -EMFILE, -ENFILE: timerfd_create(2) failed with that.
  * -ENOSYS: the kernel, or a filter of system calls, refuses timerfd_create(2)
@@ -302,8 +303,9 @@ int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 			 timerthread_fn *fn, void *arg, timerthread_id *ret_id);
 
 /*
- * Schedules a timer that calls fn(arg) delay nanoseconds from now.  As
- * timerthread_schedule with the deadline timerthread_now(tt) + delay.
+ * Schedules a timer that calls fn(arg) delay nanoseconds from now, 0 or less:
+ * as soon as possible.  As timerthread_schedule with the deadline
+ * timerthread_now(tt) + delay.
  */
 int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 			       timerthread_fn *fn, void *arg,
@@ -362,16 +364,18 @@ int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
 /*
  * Gives the deadline of a pending timer.  Of a periodic timer whose callback is
  * running, it gives the deadline of the next run.
- * -ENOENT: as timerthread_reschedule.  -EINVAL: tt or ret_deadline is NULL.
+ * It gives what the caller scheduled, also if that had passed then.
+ * -ENOENT: the timer is not pending (but a periodic one may be running), or tt
+ * was not started.  -EINVAL: tt or ret_deadline is NULL.
  */
 int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
 			     int64_t *ret_deadline);
 
 /*
  * After stop: hands out the timers that are still pending and will never run.
- * It calls visit once for each of them, and returns how many there were
- * (INT_MAX: that many or more).  Each counts as cancelled from just before
- * visit is called for it.
+ * It calls visit once for each of them, on the calling thread, and returns how
+ * many there were (INT_MAX: that many or more).  Each counts as cancelled from
+ * just before visit is called for it.
  * -EINVAL: tt or visit is NULL.  -EBUSY: tt was not stopped, or one of its
  * callbacks is running still.
  */
@@ -379,7 +383,9 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
 		      void *ctx);
 
 /*
- * The time on the instance's clock, in nanoseconds.  -EINVAL: tt is NULL.
+ * The time on the instance's clock, in nanoseconds; before start, too, and
+ * from any thread.  On a virtual clock it may be negative.  -EINVAL: tt is
+ * NULL.
  */
 int64_t timerthread_now(const struct timerthread *tt);
 

@@ -18,9 +18,10 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
 /*
  * To sleep and to wake costs a CPU some microseconds, in a virtual machine tens
  * of them, and that time is then missing for the timers.  Where several have
- * run since the last sleep, the next one lasts REST_NS at least, and what comes
- * due meanwhile runs in one go, as if the kernel had ended the sleep late:
- * where the CPU was idle it ends some 20 us late anyway.  Half a million a
+ * run since the last sleep, what the driver has already does not end the next
+ * one within REST_NS (an arrival may), and what comes due meanwhile runs in one
+ * go, as if the kernel had ended the sleep late: where the CPU was idle it ends
+ * some 20 us late anyway.  Half a million a
  * second (in a virtual machine of two CPUs; late: in the middle) took
  *
  *	rest, us		  0	 10	 20	 50
@@ -32,7 +33,10 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
  */
 #define REST_NS 20000
 
-/* Before the slack, which may be longer.  What is due by now does not wait. */
+/*
+ * The deadline to sleep until; the slack is added later.  What is due by now
+ * does not wait.
+ */
 static int64_t next_look(const struct engine *e, uint64_t ran, int64_t now)
 {
 	int64_t rest = REST_NS - e->wakeup.slack;

@@ -22,7 +22,7 @@ static bool is_ending(const struct slot *s, uint64_t id)
 	return atom32_load(&s->state) == slot_in(slot_word(id), SLOT_ENDING);
 }
 
-int await_cancel(struct await *a, struct cap *l, struct slot *s, uint64_t id)
+int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
 {
 	int r, cancel_state;
 
@@ -32,7 +32,7 @@ int await_cancel(struct await *a, struct cap *l, struct slot *s, uint64_t id)
 	a->waiting++;
 	r = slot_cancel(s, id);
 	if (r == 0)
-		cap_give(l);
+		cap_give(c);
 	while (r == 1 && is_ending(s, id))
 		pthread_cond_wait(&a->changed, &a->mutex);
 	a->waiting--;

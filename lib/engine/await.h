@@ -35,7 +35,7 @@ void await_destroy(struct await *a);
  * when its callback is over, and gives its place back if it returns 0.  Not
  * from that callback.
  */
-int await_cancel(struct await *a, struct cap *l, struct slot *s, uint64_t id);
+int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id);
 
 /* ending -> dead. */
 void await_end(struct await *a, struct slot *s);

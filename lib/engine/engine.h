@@ -38,7 +38,7 @@ struct engine {
 	/* Constant once born is set. */
 	struct intake *intake;        /* NULL: it was not opened */
 	struct timerthread *instance; /* whose callbacks these are */
-	struct watch watch;           /* its clock; set is the driver's */
+	struct watch watch;           /* its clock; only the driver sets it */
 	/*
 	 * Where timers are not run but handed over: as executor_hand_over.
 	 * Else NULL.

@@ -17,7 +17,7 @@
  *     due stays there.  When nothing is due any more the engine reclaims; see
  *     reclaim.h.
  *  3. What is due waits for the rows of those that arrived with it (queue.h),
- *     some ten nanoseconds for each 254, and then for a block's opening at a
+ *     some ten nanoseconds for each 255, and then for a block's opening at a
  *     time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.

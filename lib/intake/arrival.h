@@ -5,10 +5,9 @@
  * Guarantees:
  *  1. Between arrival_begin and arrival_add nothing can fail any more.
  *  2. Memory is taken with the lock free.
- *  3. An arrival whose deadline has passed is filed as due now, less the slack;
- *     see wakeup_earliest.
- *     (Where the driver is late, and has not yet come to an earlier one, it
- *     keeps its deadline.)
+ *  3. To its entry, an arrival whose deadline has passed is due now, less the
+ *     slack; see wakeup_earliest.  (Where an earlier one is in its lane, since
+ *     the driver is late, or nearly as early a one, it keeps its deadline.)
  *
  * Any thread.
  */

@@ -11,14 +11,17 @@
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
  *     with bucket_collect, or until it is found cancelled.
- *  2. Calls pay rent: each looks at two of the oldest arrivals of its lane and
- *     frees the slots of those that were cancelled, but some calls rest when
- *     that has caught up.  Before the bucket takes memory for slots it looks
- *     at some of the other lanes, and takes none if one was cancelled.  So the
- *     cancelled are fewer than the live, and are found while their lines are
- *     still in this CPU's cache.
- *  3. Constant time under the lock in bucket_schedule, and a few microseconds
- *     at a time in what the driver does.
+ *  2. Calls pay rent (rent.h): a call looks at two of the oldest arrivals of
+ *     its lane, or at two dozen and the next seven at none, or rests; and frees
+ *     the slots of those that were cancelled.  Before the bucket takes memory
+ *     for slots it looks into other lanes, and takes none if it finds one.  So
+ *     the cancelled are at most a small multiple of the most that were live at
+ *     a time, and most are found while their lines are still in this CPU's
+ *     cache.
+ *  3. On the average constant time under the lock in bucket_schedule, and a few
+ *     microseconds at a time in what the driver does; now and then a pass over
+ *     the rows of a lane (one for 255 arrivals) or the bitmap of slots (a word
+ *     for 64), some ten microseconds where a million are pending.
  *  4. Before bucket_open and after bucket_shut nothing is scheduled.
  *  5. No timer in the bucket is due before `nearest`, which is announced to the
  *     wake-up; or the driver is visiting the bucket.

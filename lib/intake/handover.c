@@ -48,9 +48,9 @@ void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
 }
 
 /*
- * Files a timer that is handed over.  With the lock held, which it releases;
- * and meanwhile, to take memory: then the timer is handed over still, and may
- * be rescheduled.
+ * Files a timer that is handed over.  With the lock held; releases it, also for
+ * a while to take memory: the timer is handed over meanwhile, and may be
+ * rescheduled.
  */
 static void file(struct bucket *b, struct wakeup *w, struct slot *s)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue of entries, in blocks of one page, and a row for each block: that
- * tells when the first of its entries is due.  So blocks that hold what is due
- * are found by reading the rows, which lie together, and leave alone.
+ * tells when the first of its entries is due.  So the driver finds the blocks
+ * that hold what is due by reading the rows, which lie together.  It leaves the
+ * other blocks alone.
  *
  * Guarantees:
  *  1. Adding and taking out cost the same whatever the size, but for the rows
- *     (24 bytes for 255 entries), which are copied when there are twice as
- *     many.
+ *     (24 bytes for 255 entries): these are copied when there are twice as
+ *     many, and moved together when half of them are gaps.
  *  2. All blocks but the first and the last are full, unless they had holes.
- *  3. Nothing here allocates.  Who adds brings a block or rows first if there
- *     is no room.
+ *  3. No function on a queue allocates.  Who adds brings a block or rows first
+ *     if there is no room.
  *  4. A row is never later than an entry of its block, nor `nearest` than any
  *     entry.
  *
@@ -111,8 +112,8 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
 
 /*
  * One step: takes out blocks that may hold an entry that is due by `by`: adds
- * their rows to those of the cursor, up to QUEUE_STEP.  True: it has been
- * through all; queue->nearest is exact then, as far as rows tell.
+ * their rows to those of the cursor, up to QUEUE_STEP.  True: the cursor has
+ * reached the end, and q->nearest is the least of the rows that are left.
  */
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
 
@@ -150,7 +151,7 @@ static inline bool queue_push(struct queue *q, struct entry e)
 
 /*
  * To look at some entries here and there: the one in a place below queue_span,
- * or NULL: there is none.  At least about half of the places have one.
+ * or NULL: there is none.  At least about a quarter of the places have one.
  */
 static inline size_t queue_span(const struct queue *q)
 {

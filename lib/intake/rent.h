@@ -112,10 +112,10 @@ bool rent_elsewhere(struct bucket *b, struct lane *l);
 #define RENT_RECLAIM 8
 
 /*
- * Looks at RENT_RECLAIM arrivals, for who adds none and pays for *left looks:
+ * Up to RENT_RECLAIM looks, for who adds no arrival and pays for *left looks:
  * what is left of them then, but no more than there are arrivals.  If half of
- * what it came upon was over they cost nothing.  Returns how many looks it
- * took.
+ * them found something that was over they cost nothing.  Returns how many looks
+ * it took.
  */
 size_t rent_reclaim(struct bucket *b, uint64_t *left);
 

@@ -58,8 +58,10 @@
 #include <stddef.h>
 
 enum slot_state {
-	SLOT_FREE = 0,  /* on a free list, retired, or never used */
-	SLOT_ARMED = 1, /* pending, its entry has its deadline */
+	SLOT_FREE =
+		0, /* its bit says so or soon will, retired, or never used */
+	SLOT_ARMED =
+		1, /* pending, its entry has its deadline, or a later one */
 	SLOT_MOVED = 2, /* pending, its entry has an earlier deadline */
 	SLOT_RUNNING = 3,
 	SLOT_REPEATING = 4, /* running, and armed again when that is over */
@@ -125,8 +127,8 @@ struct slots {
 	/* Protected by the bucket's lock. */
 	struct slot *hot;  /* one that was freed a moment ago, or NULL */
 	uint64_t *at;      /* the word that slots are taken from */
-	struct slot *slot; /* that of its lowest bit */
-	uint32_t word;     /* its number */
+	struct slot *slot; /* the slot of that word's lowest bit */
+	uint32_t word;     /* that word's number */
 	uint32_t low;      /* the word where this round began; see slot.c */
 	uint32_t last;     /* the word of the slot that was freed last */
 	uint32_t fresh;    /* words from here to ready were never used */
@@ -150,9 +152,7 @@ struct slots {
 
 /*
  * Slots that are free, all but for their bits.  By their index: the driver
- * would have to fetch the slots again, which may be in no cache any more.  (A
- * million random timers that all fire took 1,389 ns of CPU each with a list of
- * 256 slots.)
+ * would have to fetch the slots again, which may be in no cache any more.
  */
 #define SLOT_BATCH 60
 

@@ -106,7 +106,7 @@ int64_t wakeup_arrivals(struct wakeup *w);
 
 /*
  * Begins to collect what is due by this time: hands out which buckets to visit,
- * and takes their times off.  False: none.
+ * and sets their times to never.  False: none.
  */
 bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
 

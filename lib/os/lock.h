@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock for sections of a few dozen instructions.
+ * A lock for sections of a few dozen instructions, and now and then of a few
+ * microseconds.
  *
  * Guarantees:
  *  1. Mutual exclusion; what one holder wrote the next one sees.
@@ -16,8 +17,9 @@
  * the release stores and then looks for sleepers; a CPU may do these two in
  * the other order and miss one that is just lying down, or be preempted between
  * them and forget one that lay down since, hence the nap in 3.
- * The section is some 20 ns long, so whoever meets a holder that does not
- * finish within the spin has met one that was preempted.
+ * Callers' sections are some 20 ns long, the driver's a few microseconds: who
+ * meets a holder that does not finish within the spin has met the driver, or a
+ * thread that was preempted.
  *
  * Sleepers wait for `slept` to change, not for `held`: a thread that says it
  * sleeps takes a microsecond to do so, in which a busy lock changes hands ten

@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks of a step, and spare blocks that are freed in one go. */
-#define BATCH 64
+/* In a step. */
+#define LOOKS 64
+
+/* Spare blocks that are freed in one go. */
+#define TRIM_MAX 64
 
 /* Spare blocks that are kept. */
 #define SPARES_MAX 16
@@ -228,7 +231,7 @@ static bool blocks_first(const struct pending *p)
 
 bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 {
-	for (int i = 0; i < BATCH; i++) {
+	for (int i = 0; i < LOOKS; i++) {
 		*ret_next = top(p);
 		if (blocks_first(p)) {
 			*ret_next = heap_at(&p->blocks, 0)->deadline;
@@ -284,7 +287,7 @@ bool pending_trim(struct pending *p)
 	for (n = 0; *kept && n < SPARES_MAX; n++)
 		kept = &(*kept)->next;
 	p->kept = n;
-	for (int i = 0; *kept && i < BATCH; i++)
+	for (int i = 0; *kept && i < TRIM_MAX; i++)
 		block_push(&surplus, block_pop(kept));
 	block_free_all(surplus);
 	return *kept != NULL;

@@ -6,9 +6,9 @@
  * A block is opened when it may hold the earliest timer of all.  Then those of
  * its timers that are near go to the heap; those that are not go back to their
  * bucket, where they are cheap, and nearer now than when they came.  So the
- * buckets are the levels of a wheel of wheels (Varghese and Lauck, 1987), of
- * which only what is near is ever sorted; and no timer passes through here more
- * than some times for each class of distance.
+ * lanes are the levels of a wheel of wheels (Varghese and Lauck, 1987), and
+ * only what is near is sorted.  A timer comes here a few times for each lane
+ * that it goes through.
  *
  * Guarantees:
  *  1. pending_next finds the earliest of all, and never a timer that was
@@ -16,8 +16,8 @@
  *     dropped, and their slots freed.
  *  2. No call takes longer than to file a block of entries.
  *  3. What is cancelled here is found when its block is opened or its deadline
- *     comes.  A block stays here for half a second at most, a timer for
- *     PENDING_NEAR_NS, if the driver is awake.
+ *     comes.  That is half a second and PENDING_NEAR_NS later at most, if the
+ *     driver is awake then.
  *  4. Running out of memory loses nothing and keeps the order.
  *
  * Not thread-safe; the driver owns it.
@@ -28,7 +28,10 @@
 #include "intake/intake.h"
 #include "pending/heap.h"
 
-/* What is due within this is kept in the heap. */
+/*
+ * A timer is kept in the heap if it is due within this of the time, or of its
+ * block's first if that is later.
+ */
 #define PENDING_NEAR_NS NEAR_NS
 
 struct pending {
