@@ -104,7 +104,7 @@ static struct costs measure_pending(size_t n)
 	int64_t last = INT64_MIN, start, added, end;
 
 	watch_set(&engine.watch, 0);
-	atomword_store(&engine.intake->bucket[0].base, 0);
+	engine.intake->bucket[0].base = 0;
 	start = process_cpu_ns();
 	add_all(chain);
 	added = process_cpu_ns();
