@@ -537,7 +537,7 @@ START_TEST(files_near_and_far)
 }
 END_TEST
 
-/* Of those that come empty from buckets, too; and freeing them goes by steps. */
+/* Of those that buckets hand out, too; and freeing them goes by steps. */
 START_TEST(trims_its_spares)
 {
 	enum { BLOCKS = 300 };
