@@ -20,7 +20,7 @@
 #define TICKET_STEP    2u
 
 struct entry {
-	int64_t deadline; /* the timer's then, or when it was scheduled if later */
+	int64_t deadline; /* the timer's then, or the time then if later */
 	uint32_t ticket;
 	uint32_t index; /* the slot's; 0: a hole */
 };
