@@ -21,8 +21,8 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
  * run since the last sleep, what the driver has already does not end the next
  * one within REST_NS (an arrival may), and what comes due meanwhile runs in one
  * go, as if the kernel had ended the sleep late: where the CPU was idle it ends
- * some 20 us late anyway.  Half a million a
- * second (in a virtual machine of two CPUs; late: in the middle) took
+ * some 20 us late anyway.  Half a million a second (in a virtual machine of two
+ * CPUs; late: in the middle) took
  *
  *	rest, us		  0	 10	 20	 50
  *	CPU a timer, us		2.2	2.0	1.6	1.3

@@ -28,7 +28,7 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 	int64_t earliest = wakeup_earliest(&e->wakeup, e->until);
 
 	if (expiry_repeat(b, s, entry, earliest)) {
-		/* Armed again for now, it is for the next turn. */
+		/* What is due again by now is for the next turn. */
 		if (entry->deadline <= e->until)
 			pending_send_back(&e->pending, *entry);
 		else

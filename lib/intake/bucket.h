@@ -122,8 +122,8 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 /*
  * One step of finding arrivals that are over, where they are, if nobody else
  * needs the lock.  *left says how many looks may be taken, and then what is
- * left of them; 0: the bucket is done.  Spares as in bucket_collect.  Returns
- * how many looks it took.
+ * left of them; 0: the bucket is done.  Hands out spare blocks.  Returns how
+ * many looks it took.
  */
 size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
 

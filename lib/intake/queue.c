@@ -65,6 +65,17 @@ static struct entry *end_of(const struct queue *q, uint32_t i)
 	return is_last(q, i) ? q->back : row->block->entry + row->n;
 }
 
+static size_t count_of(const struct queue *q, uint32_t i)
+{
+	return (size_t)(end_of(q, i) - begin_of(q, i));
+}
+
+/* When the first of them is due. */
+static int64_t nearest_of(const struct queue *q, uint32_t i)
+{
+	return is_last(q, i) ? q->last_nearest : queue_row(q, i)->nearest;
+}
+
 static size_t lack_of(const struct queue *q, uint32_t i)
 {
 	return is_last(q, i) ? 0 : BLOCK_ENTRIES - queue_row(q, i)->n;
@@ -90,8 +101,7 @@ static void set_back(struct queue *q)
 	q->back_end = last->block->entry + BLOCK_ENTRIES;
 	q->last_nearest = last->nearest;
 	q->lack -= BLOCK_ENTRIES - last->n;
-	if (is_last(q, q->head))
-		q->front_end = q->back_end;
+	set_front_end(q);
 }
 
 static void set_empty(struct queue *q)
@@ -211,7 +221,7 @@ static void settle(const struct queue *q, uint32_t i)
 	struct block *b = queue_row(q, i)->block;
 	const struct entry *from = begin_of(q, i);
 
-	b->n = (size_t)(end_of(q, i) - from);
+	b->n = count_of(q, i);
 	if (from != b->entry)
 		memmove(b->entry, from, b->n * sizeof(*from));
 }
@@ -246,12 +256,6 @@ static void mend(struct queue *q)
 		set_front(q);
 }
 
-/* Of the last block. */
-static const struct entry *back_start(const struct queue *q)
-{
-	return q->back_end - BLOCK_ENTRIES;
-}
-
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 {
 	uint32_t end, blocks = q->blocks;
@@ -263,11 +267,10 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 		q->last_nearest = INT64_MAX;
 	end = q->tail - c->at < STEP_ROWS ? q->tail : c->at + STEP_ROWS;
 	for (; c->at != end && c->taken < QUEUE_STEP; c->at++) {
-		const struct row *row = queue_row(q, c->at);
-		bool last = c->at == q->tail - 1;
-		int64_t nearest = last ? q->last_nearest : row->nearest;
+		int64_t nearest = nearest_of(q, c->at);
 
-		if (!row->block || (last && q->back == back_start(q)))
+		if (!queue_row(q, c->at)->block ||
+		    (is_last(q, c->at) && q->back == queue_back_start(q)))
 			continue;
 		if (nearest > by)
 			c->nearest =
@@ -286,14 +289,14 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 
 size_t queue_size(const struct queue *q)
 {
-	const struct entry *first, *last;
+	const struct entry *first;
 
 	if (q->blocks == 0)
 		return 0;
 	first = queue_row(q, q->head)->block->entry;
-	last = queue_row(q, q->tail - 1)->block->entry;
 	return (q->blocks - 1) * BLOCK_ENTRIES - q->lack +
-	       (size_t)(q->back - last) - (size_t)(q->front - first);
+	       (size_t)(q->back - queue_back_start(q)) -
+	       (size_t)(q->front - first);
 }
 
 struct entry *queue_at(const struct queue *q, size_t place)
@@ -311,7 +314,7 @@ struct entry *queue_at(const struct queue *q, size_t place)
 /* The last block has room from its beginning. */
 static void set_last_empty(struct queue *q)
 {
-	q->back = q->back_end - BLOCK_ENTRIES;
+	q->back = queue_back_start(q);
 	q->last_nearest = INT64_MAX;
 	if (is_last(q, q->head))
 		q->front = q->back;
@@ -343,11 +346,6 @@ static void free_block(struct queue *q, uint32_t i, struct block **spares)
 	close_many_gaps(q);
 }
 
-static size_t count_of(const struct queue *q, uint32_t i)
-{
-	return (size_t)(end_of(q, i) - begin_of(q, i));
-}
-
 /* The row of the block before this one; or i: it is too far away. */
 static uint32_t row_before(const struct queue *q, uint32_t i)
 {
@@ -367,8 +365,7 @@ static void join(struct queue *q, uint32_t from, uint32_t i,
 {
 	struct entry *begin = queue_row(q, i)->block->entry,
 		     *end = end_of(q, i);
-	const struct entry *first = begin_of(q, from);
-	size_t n = (size_t)(end_of(q, from) - first);
+	size_t n = count_of(q, from);
 	int64_t nearest = queue_row(q, from)->nearest;
 
 	memmove(begin + n, begin, (size_t)(end - begin) * sizeof(*begin));
@@ -438,10 +435,8 @@ struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
 
 static void check_row(const struct queue *q, uint32_t i)
 {
-	const struct row *row = queue_row(q, i);
-	bool last = is_last(q, i);
 	const struct entry *e = begin_of(q, i), *end = end_of(q, i);
-	int64_t nearest = last ? q->last_nearest : row->nearest;
+	int64_t nearest = nearest_of(q, i);
 
 	for (; e < end; e++) {
 		must(e->deadline >= nearest);

@@ -175,13 +175,19 @@ struct queue_place {
 struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
 			 struct block **spares);
 
+/* Where the last block's room begins. */
+static inline struct entry *queue_back_start(const struct queue *q)
+{
+	return q->back_end - BLOCK_ENTRIES;
+}
+
 /* Has it come to the back? */
 static inline bool queue_at_back(const struct queue *q,
 				 const struct queue_place *p)
 {
 	return p->row == q->tail ||
 	       (p->row == q->tail - 1 &&
-		q->back_end - BLOCK_ENTRIES + p->in_block == q->back);
+		queue_back_start(q) + p->in_block == q->back);
 }
 
 /* The entry at the front, or NULL. */
@@ -208,7 +214,7 @@ static inline void queue_pop(struct queue *q, struct block **spares)
 {
 	q->front++;
 	if (q->front == q->back)
-		q->front = q->back = q->back_end - BLOCK_ENTRIES;
+		q->front = q->back = queue_back_start(q);
 	else if (unlikely(q->front == q->front_end))
 		queue_next_block(q, spares);
 }

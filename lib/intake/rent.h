@@ -103,8 +103,8 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 
 /*
  * Before the bucket takes memory for slots: ends the rest of this lane, and
- * looks into some others, where nobody may come by any more, until a
- * slot is free.  False: none is.
+ * looks into some others, where nobody may come by any more, until a slot is
+ * free.  False: none is.
  */
 bool rent_elsewhere(struct bucket *b, struct lane *l);
 
