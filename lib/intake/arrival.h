@@ -62,7 +62,10 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 /* With the lock held.  False: memory is missing. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
-	rent_pay(b, l);
+	if (slot)
+		rent_pay(b, l);
+	else
+		rent_pay_rarely(b, l);
 	if (slot && unlikely(!slots_any(&b->slots)) && !rent_elsewhere(b, l))
 		return false;
 	return arrival_has_room(b, l);

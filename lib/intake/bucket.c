@@ -52,24 +52,14 @@ void bucket_shut(struct bucket *b)
 	lock_release(&b->lock);
 }
 
-size_t bucket_size(const struct bucket *b)
-{
-	size_t n = 0;
-
-	for (int i = 0; i < LANES; i++)
-		n += queue_size(&b->lane[i].queue);
-	return n;
-}
-
 void bucket_check(struct bucket *b)
 {
-	bool empty;
-
 	lock_acquire(&b->lock);
-	empty = bucket_size(b) == 0;
 	for (int i = 0; i < LANES; i++) {
-		queue_check(&b->lane[i].queue);
-		must(empty || b->lane[i].queue.nearest >= b->nearest);
+		const struct queue *q = &b->lane[i].queue;
+
+		queue_check(q);
+		must(!queue_front(q) || q->nearest >= b->nearest);
 	}
 	must(b->stranded_nearest >= b->nearest);
 	slots_check(&b->slots);

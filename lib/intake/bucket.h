@@ -12,9 +12,9 @@
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
  *     with bucket_collect, or until it is found cancelled.
  *  2. Calls pay rent (rent.h): a call looks at two of the oldest arrivals of
- *     its lane, or at two dozen and the next seven at none, or rests; and frees
+ *     its lane, or at two dozen others and the next calls at none; and frees
  *     the slots of those that were cancelled.  Before the bucket takes memory
- *     for slots it looks into other lanes, and takes none if it finds one.  So
+ *     for slots it looks into all lanes, and takes none if it finds one.  So
  *     the cancelled are at most a small multiple of the most that were live at
  *     a time, and most are found while their lines are still in this CPU's
  *     cache.
@@ -44,16 +44,19 @@ struct lane {
 	/* Protected by the bucket's lock, as all in it. */
 	struct queue queue;
 	uint32_t rests; /* calls that look at nothing before the next look */
-	bool scans;     /* see rent.c */
-	struct queue_place cursor; /* of these */
-	uint32_t probe;            /* where samples are taken */
+	/* See rent.c: calls scan from this place on, or go to another one. */
+	bool scans;
+	struct queue_place place;
+	uint32_t probe;
 };
 
 struct bucket {
 	struct lock lock;
 	/* Protected by the lock, all but slots.chunk. */
 	bool open;
-	uint32_t next_lane; /* of which arrivals are looked at for others */
+	/* Where arrivals are looked at for others, next. */
+	uint32_t next_lane;
+	struct queue_place next;
 	int64_t nearest;    /* no timer here is due earlier */
 	int64_t base;       /* that distances are counted from; may be old */
 	struct block *spares;
@@ -129,9 +132,6 @@ size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
 
 /* Makes the recycled slots free ones, which a schedule call may take. */
 void bucket_flush(struct bucket *b);
-
-/* Arrivals; under the lock. */
-size_t bucket_size(const struct bucket *b);
 
 /* Aborts if the bucket is not sound; for tests. */
 void bucket_check(struct bucket *b);

@@ -76,11 +76,6 @@ static int64_t nearest_of(const struct queue *q, uint32_t i)
 	return is_last(q, i) ? q->last_nearest : queue_row(q, i)->nearest;
 }
 
-static size_t lack_of(const struct queue *q, uint32_t i)
-{
-	return is_last(q, i) ? 0 : BLOCK_ENTRIES - queue_row(q, i)->n;
-}
-
 static void set_front_end(struct queue *q)
 {
 	q->front_end = is_last(q, q->head) ? q->back_end : end_of(q, q->head);
@@ -100,7 +95,6 @@ static void set_back(struct queue *q)
 	q->back = last->block->entry + last->n;
 	q->back_end = last->block->entry + BLOCK_ENTRIES;
 	q->last_nearest = last->nearest;
-	q->lack -= BLOCK_ENTRIES - last->n;
 	set_front_end(q);
 }
 
@@ -202,7 +196,6 @@ static struct block *take_out(struct queue *q, uint32_t i)
 	struct row *row = queue_row(q, i);
 	struct block *b = row->block;
 
-	q->lack -= lack_of(q, i);
 	*row = (struct row){INT64_MAX, NULL, 0};
 	q->blocks--;
 	return b;
@@ -287,30 +280,6 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 	return true;
 }
 
-size_t queue_size(const struct queue *q)
-{
-	const struct entry *first;
-
-	if (q->blocks == 0)
-		return 0;
-	first = queue_row(q, q->head)->block->entry;
-	return (q->blocks - 1) * BLOCK_ENTRIES - q->lack +
-	       (size_t)(q->back - queue_back_start(q)) -
-	       (size_t)(q->front - first);
-}
-
-struct entry *queue_at(const struct queue *q, size_t place)
-{
-	uint32_t i = q->head + (uint32_t)(place / BLOCK_ENTRIES);
-	struct block *b = q->blocks > 0 ? queue_row(q, i)->block : NULL;
-	struct entry *e;
-
-	if (!b)
-		return NULL;
-	e = &b->entry[place % BLOCK_ENTRIES];
-	return e >= begin_of(q, i) && e < end_of(q, i) ? e : NULL;
-}
-
 /* The last block has room from its beginning. */
 static void set_last_empty(struct queue *q)
 {
@@ -330,10 +299,8 @@ static void set_end(struct queue *q, uint32_t i, struct entry *end)
 			set_last_empty(q);
 		return;
 	}
-	q->lack -= lack_of(q, i);
 	row->n = (uint32_t)(end - row->block->entry);
 	row->block->n = row->n;
-	q->lack += lack_of(q, i);
 	if (i == q->head)
 		q->front_end = end;
 }
@@ -412,6 +379,13 @@ static struct entry *entry_at(const struct queue *q,
 	return e < end ? e : NULL;
 }
 
+void queue_leave(struct queue *q, struct queue_place *p, struct block **spares)
+{
+	if (p->row - q->head < q->tail - q->head && queue_row(q, p->row)->block)
+		close_holes(q, p->row, spares);
+	*p = (struct queue_place){p->row + 1, 0};
+}
+
 struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
 			 struct block **spares)
 {
@@ -420,16 +394,13 @@ struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
 	*left = 0;
 	if (p->row - q->head >= q->tail - q->head)
 		*p = (struct queue_place){q->head, 0};
-	if (q->blocks > 0 && queue_row(q, p->row)->block) {
+	if (q->blocks > 0 && queue_row(q, p->row)->block)
 		e = entry_at(q, p, left);
-		if (!e)
-			close_holes(q, p->row, spares);
-	}
 	if (e)
 		p->in_block =
 			(uint32_t)(e - queue_row(q, p->row)->block->entry);
 	else
-		*p = (struct queue_place){p->row + 1, 0};
+		queue_leave(q, p, spares);
 	return e;
 }
 
@@ -462,21 +433,18 @@ static void check_ends(const struct queue *q)
 void queue_check(const struct queue *q)
 {
 	uint32_t blocks = 0;
-	size_t lack = 0;
 
 	must(q->tail - q->head <= q->size);
 	if (q->blocks == 0) {
 		must(q->head == q->tail && !q->front && !q->back);
-		must(q->lack == 0);
 		return;
 	}
 	for (uint32_t i = q->head; i != q->tail; i++) {
 		if (!queue_row(q, i)->block)
 			continue;
 		check_row(q, i);
-		lack += lack_of(q, i);
 		blocks++;
 	}
-	must(blocks == q->blocks && lack == q->lack);
+	must(blocks == q->blocks);
 	check_ends(q);
 }

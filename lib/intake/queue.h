@@ -54,7 +54,6 @@ struct queue {
 	uint32_t head; /* the first row; counts on, modulo 2^32 */
 	uint32_t tail; /* behind the last */
 	uint32_t blocks;
-	size_t lack; /* that all but the last would have if they were full */
 };
 
 /* So many blocks are taken out in one step, at most. */
@@ -117,8 +116,6 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
  */
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
 
-size_t queue_size(const struct queue *q);
-
 /* Aborts if the queue is not sound; for tests. */
 void queue_check(const struct queue *q);
 
@@ -149,17 +146,6 @@ static inline bool queue_push(struct queue *q, struct entry e)
 	return true;
 }
 
-/*
- * To look at some entries here and there: the one in a place below queue_span,
- * or NULL: there is none.  At least about a quarter of the places have one.
- */
-static inline size_t queue_span(const struct queue *q)
-{
-	return (size_t)(q->tail - q->head) * BLOCK_ENTRIES;
-}
-
-struct entry *queue_at(const struct queue *q, size_t place);
-
 /* A place to walk on from; zero: any. */
 struct queue_place {
 	uint32_t row;
@@ -174,6 +160,9 @@ struct queue_place {
  */
 struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
 			 struct block **spares);
+
+/* The holes in the block at a place are gone, and it is in the next. */
+void queue_leave(struct queue *q, struct queue_place *p, struct block **spares);
 
 /* Where the last block's room begins. */
 static inline struct entry *queue_back_start(const struct queue *q)

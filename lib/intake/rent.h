@@ -101,6 +101,9 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 	rent_look(b, l);
 }
 
+/* The same for who does so rarely: smaller, and slower. */
+void rent_pay_rarely(struct bucket *b, struct lane *l);
+
 /*
  * Before the bucket takes memory for slots: ends the rest of this lane, and
  * looks into some others, where nobody may come by any more, until a slot is
@@ -113,9 +116,9 @@ bool rent_elsewhere(struct bucket *b, struct lane *l);
 
 /*
  * Up to RENT_RECLAIM looks, for who adds no arrival and pays for *left looks:
- * what is left of them then, but no more than there are arrivals.  If half of
- * them found something that was over they cost nothing.  Returns how many looks
- * it took.
+ * what is left of them then, and 0 where the last lane has come to its end.  If
+ * half of them found something that was over they cost nothing.  Returns how
+ * many looks it took.
  */
 size_t rent_reclaim(struct bucket *b, uint64_t *left);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "blocks.h"
+#include "contents.h"
 #include "fail_alloc.h"
 #include "harness.h"
 #include "intake/bucket.h"
@@ -1238,10 +1239,24 @@ static int reclaim(uint64_t looks)
 	return steps;
 }
 
-/* All live: no further than what was paid for, and once around. */
+/*
+ * To the end, from where the schedule calls have come, and then once around.
+ * Returns how many steps the second took.
+ */
+static int reclaim_all(void)
+{
+	reclaim(UINT64_MAX);
+	return reclaim(UINT64_MAX);
+}
+
+/*
+ * All live: no further than what was paid for, and once around.  A step or two
+ * find only that a block or the last lane has no more.
+ */
 START_TEST(reclaiming_ends)
 {
 	enum { LIVE = 160 * RENT_RECLAIM };
+	int steps;
 
 	begin();
 	ck_assert_int_eq(reclaim(UINT64_MAX), 1);
@@ -1249,7 +1264,9 @@ START_TEST(reclaiming_ends)
 		schedule_in_lane(i);
 	ck_assert_int_eq(reclaim(RENT_RECLAIM), 1);
 	ck_assert_int_eq(reclaim(RENT_RECLAIM + 1), 2);
-	ck_assert_int_eq(reclaim(UINT64_MAX), LIVE / RENT_RECLAIM);
+	steps = reclaim_all();
+	ck_assert_int_ge(steps, LIVE / RENT_RECLAIM);
+	ck_assert_int_le(steps, LIVE / RENT_RECLAIM + 2);
 	ck_assert_uint_eq(bucket_size(bucket), LIVE);
 	ck_assert_uint_eq(run_all(), LIVE);
 	end();
@@ -1257,8 +1274,8 @@ START_TEST(reclaiming_ends)
 END_TEST
 
 /*
- * Nobody schedules any more; those who live came first, and there is no spare
- * block to turn them over.  The driver finds the rest.
+ * Nobody schedules any more, and those who live came first.  The driver finds
+ * the rest.
  */
 START_TEST(reclaiming_gets_past_the_living)
 {
@@ -1271,7 +1288,7 @@ START_TEST(reclaiming_gets_past_the_living)
 	for (unsigned i = 0; i < DEAD; i++)
 		ids[i] = schedule_in_lane(i);
 	cancel_all(ids, DEAD);
-	reclaim(UINT64_MAX);
+	reclaim_all();
 	ck_assert_uint_eq(bucket_size(bucket), LIVE);
 	end();
 }
@@ -1291,12 +1308,13 @@ START_TEST(reclaiming_is_for_all_lanes)
 		for (unsigned i = 0; i < DEAD; i++)
 			ids[n++] = schedule(NOW + in_middle_of(lane));
 	}
+	reclaim(UINT64_MAX);
 	cancel_all(ids, n);
 	/* All get some of what is paid for a part. */
 	reclaim(LANES * (LIVE + RENT_RECLAIM));
 	for (unsigned lane = 0; lane < LANES; lane++)
 		ck_assert_uint_lt(in_lane(lane), LIVE + DEAD);
-	reclaim(UINT64_MAX);
+	reclaim_all();
 	ck_assert_uint_le(bucket_size(bucket), LANES * LIVE * 5 / 4);
 	ck_assert_uint_eq(run_all(), LANES * LIVE);
 	end();
@@ -1314,7 +1332,7 @@ START_TEST(reclaiming_finds_a_few)
 		ids[i] = schedule_in_lane(i);
 	for (int i = 0; i < N; i += N / DEAD)
 		must(cancel(ids[i]) == 0);
-	reclaim(UINT64_MAX);
+	reclaim_all();
 	ck_assert_uint_le(bucket_size(bucket), N - DEAD * 3 / 4);
 	end();
 }

@@ -19,6 +19,7 @@
 #include "os/sleeper.h"
 
 #include "child.h"
+#include "contents.h"
 #include "fixture.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "blocks.h"
+#include "contents.h"
 #include "harness.h"
 #include "intake/queue.h"
 #include "os/must.h"
@@ -158,7 +159,6 @@ START_TEST(empty)
 	ck_assert(!queue_extend(&queue, &spares));
 	ck_assert_ptr_null(queue_front(&queue));
 	ck_assert_ptr_null(queue_ahead(&queue, 0, 1));
-	ck_assert_ptr_null(queue_at(&queue, 0));
 	ck_assert_uint_eq(queue_size(&queue), 0);
 	ck_assert_uint_eq(take_all(0), 0);
 	ck_assert_int_eq(queue.nearest, INT64_MAX);
@@ -798,69 +798,6 @@ START_TEST(rows_grow_under_a_cursor)
 }
 END_TEST
 
-/* Those that were popped have left their places. */
-START_TEST(at_finds_each)
-{
-	enum { N = 3 * BLOCK_ENTRIES + 5, GONE = 100 };
-
-	begin();
-	for (uint32_t i = 0; i < N; i++)
-		add(i, i);
-	for (int i = 0; i < GONE; i++)
-		pop();
-	ck_assert_uint_eq(queue_span(&queue), 4 * BLOCK_ENTRIES);
-	for (uint32_t i = 0; i < queue_span(&queue); i++) {
-		const struct entry *e = queue_at(&queue, i);
-
-		must(!e == (i < GONE || i >= N));
-		must(!e || e->ticket == i);
-	}
-	end();
-}
-END_TEST
-
-/* In one block, and in none. */
-START_TEST(at_finds_few)
-{
-	begin();
-	ck_assert_uint_eq(queue_span(&queue), 0);
-	add(1, 1);
-	add(2, 2);
-	pop();
-	ck_assert_ptr_null(queue_at(&queue, 0));
-	ck_assert_uint_eq(queue_at(&queue, 1)->ticket, 2);
-	ck_assert_ptr_null(queue_at(&queue, 2));
-	pop();
-	for (size_t i = 0; i < queue_span(&queue); i++)
-		ck_assert_ptr_null(queue_at(&queue, i));
-	end();
-}
-END_TEST
-
-/* Where a block was taken there is nothing. */
-START_TEST(at_with_gaps)
-{
-	size_t found = 0;
-
-	begin();
-	for (uint32_t i = 0; i < 9; i++) {
-		for (size_t j = 0; j < BLOCK_ENTRIES; j++)
-			add(i == 3 || i == 4 ? 5 : 50, i);
-	}
-	for (size_t j = 0; j < BLOCK_ENTRIES / 2; j++)
-		pop();
-	take_all(5);
-	for (size_t i = 0; i < queue_span(&queue); i++) {
-		const struct entry *e = queue_at(&queue, i);
-
-		must(!e || e->deadline == 50);
-		found += e != NULL;
-	}
-	ck_assert_uint_eq(found, queue_size(&queue));
-	end();
-}
-END_TEST
-
 /* However many were taken from between. */
 START_TEST(few_gaps_are_left)
 {
@@ -1303,9 +1240,6 @@ int main(void)
 		goes_round_between_steps,
 		gaps_are_closed_under_a_cursor,
 		rows_grow_under_a_cursor,
-		at_finds_each,
-		at_finds_few,
-		at_with_gaps,
 		few_gaps_are_left,
 		walks_round,
 		walks_from_any_place,

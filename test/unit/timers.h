@@ -5,6 +5,7 @@
 #ifndef TT_TIMERS_H
 #define TT_TIMERS_H
 
+#include "contents.h"
 #include "fixture.h"
 
 #include <errno.h>
