@@ -201,13 +201,6 @@ static struct block *take_out(struct queue *q, uint32_t i)
 	return b;
 }
 
-TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
-{
-	block_push(spares, take_out(q, q->head));
-	trim(q);
-	set_front(q);
-}
-
 /* The first block or the last, of which a part is not used. */
 static void settle(const struct queue *q, uint32_t i)
 {
@@ -311,6 +304,11 @@ static void free_block(struct queue *q, uint32_t i, struct block **spares)
 	block_push(spares, take_out(q, i));
 	mend(q);
 	close_many_gaps(q);
+}
+
+TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
+{
+	free_block(q, q->head, spares);
 }
 
 /* The row of the block before this one; or i: it is too far away. */

@@ -191,12 +191,8 @@ static void open_block(struct pending *p, struct block *b, int64_t nearest,
 			b->entry[far++] = e;
 	}
 	send_back(p, b->entry, far);
-	if (p->kept < SPARES_MAX) {
-		block_push(&p->spares, b);
-		p->kept++;
-	} else {
-		free(b);
-	}
+	block_push(&p->spares, b);
+	pending_trim(p);
 }
 
 /* There may be several, if there was no memory. */
@@ -282,11 +278,9 @@ bool pending_first_moved(const struct pending *p)
 bool pending_trim(struct pending *p)
 {
 	struct block **kept = &p->spares, *surplus = NULL;
-	uint32_t n;
 
-	for (n = 0; *kept && n < SPARES_MAX; n++)
+	for (int i = 0; *kept && i < SPARES_MAX; i++)
 		kept = &(*kept)->next;
-	p->kept = n;
 	for (int i = 0; *kept && i < TRIM_MAX; i++)
 		block_push(&surplus, block_pop(kept));
 	block_free_all(surplus);

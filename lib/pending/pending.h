@@ -40,7 +40,6 @@ struct pending {
 	struct heap heap;
 	struct heap blocks;   /* of blocks that are yet to be opened */
 	struct block *spares; /* empty blocks, a chain */
-	uint32_t kept;        /* of these, as far as they were counted */
 	bool full; /* the heap was, and there was no memory; see pending_file */
 };
 
