@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Millions of timers that lie in one slot of the wheel's fourth level; how late
- * are those that are due every millisecond around the moment at which it
- * begins, and is taken apart?  The yardstick is how late bare sleeps on another
- * thread end meanwhile.
+ * Millions of timers whose deadlines are spread over a minute, in no order.  So
+ * nearly every block has one of the first that are due, and must be moved then.
+ * How late are those that are due every millisecond around that moment?  The
+ * yardstick is how late bare sleeps on another thread end meanwhile.
  */
 #include "config.h"
 
@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
-/* The fourth level's slots begin at multiples of 2^36 ns, every 69 s. */
-#define SLOT_NS (INT64_C(1) << 36)
+#define SPREAD (60 * BENCH_S)
 
-/* Probes are from so long before that to as long after it. */
+/* Probes are from so long before the first to as long after it. */
 #define AROUND (3 * BENCH_S / 2)
+
+/* To schedule all of them takes less. */
+#define BEFORE (2 * AROUND + 2 * BENCH_S)
 
 enum { TIMERS = 5000000, PROBES = 3000 };
 
@@ -50,15 +52,6 @@ static void *sleep_beside(void *arg)
 	return arg;
 }
 
-/* Waits for the last seconds before such a slot begins. */
-static void wait_for_slot(void)
-{
-	const int64_t before = 2 * AROUND + 2 * BENCH_S;
-
-	begins = ((now_ns() + before) / SLOT_NS + 1) * SLOT_NS;
-	sleep_until_ns(begins - before);
-}
-
 static void schedule_all(struct timerthread *tt, long n)
 {
 	uint64_t rng = 88172645463325252u;
@@ -66,7 +59,7 @@ static void schedule_all(struct timerthread *tt, long n)
 	for (long i = 0; i < n; i++)
 		check(timerthread_schedule(
 			      tt,
-			      begins + (int64_t)(next_random(&rng) % SLOT_NS),
+			      begins + (int64_t)(next_random(&rng) % SPREAD),
 			      ignore, NULL, NULL),
 		      "timerthread_schedule");
 	for (int i = 0; i < PROBES; i++)
@@ -84,7 +77,7 @@ static void once(struct cascade *c, long n)
 	struct timerthread *tt = start_timers();
 	pthread_t t;
 
-	wait_for_slot();
+	begins = now_ns() + BEFORE;
 	schedule_all(tt, n);
 	check(-pthread_create(&t, NULL, sleep_beside, NULL), "pthread_create");
 	pthread_join(t, NULL);
