@@ -95,7 +95,7 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	struct block *surplus;
 	bool done;
 
-	v->cursor.taken = 0;
+	queue_cursor_step(&v->cursor);
 	v->stranded = NULL;
 	lock_acquire(&b->lock);
 	b->base = distance_base(v->now);

@@ -9,9 +9,6 @@
 
 #define MIN_ROWS 8
 
-/* Under a lock: of so many rows and blocks a step takes a few microseconds. */
-#define STEP_ROWS 1024
-
 /* Rows that are looked at for another block. */
 #define ROOM_ROWS 64
 
@@ -244,15 +241,15 @@ static void mend(struct queue *q)
 
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 {
-	uint32_t end, blocks = q->blocks;
+	uint32_t end, blocks = q->blocks, rows = QUEUE_STEP_ROWS - c->looked;
 
 	if (!c->begun || (int32_t)(q->head - c->at) > 0)
 		c->at = q->head;
 	c->begun = true;
 	if (q->front == q->back)
 		q->last_nearest = INT64_MAX;
-	end = q->tail - c->at < STEP_ROWS ? q->tail : c->at + STEP_ROWS;
-	for (; c->at != end && c->taken < QUEUE_STEP; c->at++) {
+	end = q->tail - c->at < rows ? q->tail : c->at + rows;
+	for (; c->at != end && c->taken < QUEUE_STEP; c->at++, c->looked++) {
 		int64_t nearest = nearest_of(q, c->at);
 
 		if (!queue_row(q, c->at)->block ||

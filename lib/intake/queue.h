@@ -56,17 +56,29 @@ struct queue {
 	uint32_t blocks;
 };
 
-/* So many blocks are taken out in one step, at most. */
-#define QUEUE_STEP 64
+/*
+ * In one step, under a lock, so many blocks are taken out, and so many rows are
+ * looked at, at most: that takes a few microseconds.
+ */
+#define QUEUE_STEP      64
+#define QUEUE_STEP_ROWS 1024
 
-/* How far queue_take has come, and what it has taken in this step. */
+/* How far queue_take has come, and what it has done in this step. */
 struct queue_cursor {
 	uint32_t at;
 	bool begun;
 	int64_t nearest; /* of what it has left behind */
+	uint32_t looked; /* at so many rows */
 	uint32_t taken;
 	struct row row[QUEUE_STEP];
 };
+
+/* Of one queue or of several. */
+static inline void queue_cursor_step(struct queue_cursor *c)
+{
+	c->looked = 0;
+	c->taken = 0;
+}
 
 /* At the beginning of a queue.  What it has taken from another one stays. */
 static inline void queue_cursor_begin(struct queue_cursor *c)

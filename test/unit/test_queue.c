@@ -6,7 +6,7 @@
 #include "os/must.h"
 
 /* As in queue.c. */
-enum { MIN_ROWS = 8, STEP_ROWS = 1024, STEP_BLOCKS = QUEUE_STEP };
+enum { MIN_ROWS = 8, STEP_ROWS = QUEUE_STEP_ROWS, STEP_BLOCKS = QUEUE_STEP };
 
 static struct queue queue;
 static struct block *spares;
@@ -80,7 +80,7 @@ static struct queue_cursor cursor(void)
 	struct queue_cursor c;
 
 	queue_cursor_begin(&c);
-	c.taken = 0;
+	queue_cursor_step(&c);
 	return c;
 }
 
@@ -110,9 +110,10 @@ static bool take_step(struct queue_cursor *c, int64_t by, struct block **chain)
 {
 	bool done;
 
-	c->taken = 0;
+	queue_cursor_step(c);
 	done = queue_take(&queue, c, by);
 	ck_assert_uint_le(c->taken, STEP_BLOCKS);
+	ck_assert_uint_le(c->looked, STEP_ROWS);
 	for (uint32_t i = 0; i < c->taken; i++) {
 		check_taken(c->row[i], by);
 		block_push(chain, c->row[i].block);
@@ -402,7 +403,7 @@ START_TEST(take_adds_to_the_rows)
 }
 END_TEST
 
-/* So it may find no room, and then takes nothing. */
+/* So it may find no room, or no look left, and then takes nothing. */
 START_TEST(take_without_room)
 {
 	struct queue_cursor c = cursor();
@@ -411,9 +412,12 @@ START_TEST(take_without_room)
 	add(1, 1);
 	c.taken = QUEUE_STEP;
 	ck_assert(!queue_take(&queue, &c, 1));
+	queue_cursor_step(&c);
+	c.looked = STEP_ROWS;
+	ck_assert(!queue_take(&queue, &c, 1));
 	ck_assert_uint_eq(queue_size(&queue), 1);
 	ck_assert_int_eq(queue.nearest, 1);
-	c.taken = 0;
+	queue_cursor_step(&c);
 	ck_assert(queue_take(&queue, &c, 1));
 	ck_assert_uint_eq(c.taken, 1);
 	block_free_all(c.row[0].block);
