@@ -56,7 +56,7 @@ class Plan(unittest.TestCase):
         keys = [dict(c.keys) for c in cases]
         self.assertEqual([k["threads"] for k in keys if k["window"] == 20000],
                          [1, 2, 8, 64])
-        self.assertEqual(cases[-1].needs, 8 * 100000 * 400 >> 20)
+        self.assertEqual(cases[-1].needs, 2 * 100000 * 400 >> 20)
 
     def test_estimates(self):
         names = peers.C_PEERS + tuple(peers.OTHERS) + ("loop",)
