@@ -3,8 +3,8 @@
 #
 # The functions of the header, the names in the symbol map and the symbols
 # of the shared library are the same, each under the map's version, and all
-# of them begin with timerthread_.  The static library has just the same, so that
-# no other name of it can meet one of the user's program.
+# of them begin with timerthread_.  The static library has just the same, so
+# that no other name of it can meet one of the user's program.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}

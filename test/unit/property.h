@@ -26,7 +26,7 @@ struct choices {
 
 struct listed {
 	int64_t deadline;
-	int64_t latest; /* when it was filed, if that was past its deadline */
+	int64_t latest; /* when it was set, if that was past its deadline */
 	timerthread_id id;
 	void *key; /* the callback's argument */
 };

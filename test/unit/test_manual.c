@@ -625,7 +625,7 @@ struct model {
 	timerthread_id id;
 	enum life_of life;
 	int64_t deadline; /* of the next run */
-	int64_t filed;    /* the clock then */
+	int64_t set;      /* the clock then */
 	int64_t period;
 	bool armed; /* again, while it runs */
 };
@@ -663,10 +663,10 @@ static void add_to_log(int who, int64_t when)
 	logged++;
 }
 
-/* One that has passed counts as the time at which it was filed. */
+/* One that has passed counts as the time at which it was set. */
 static int64_t due(const struct model *m)
 {
-	return m->deadline > m->filed ? m->deadline : m->filed;
+	return m->deadline > m->set ? m->deadline : m->set;
 }
 
 /* NULL: there is none that ever runs. */
@@ -711,7 +711,7 @@ static void model_run(void *arg);
 static void model_schedule(struct model *m)
 {
 	m->deadline = some_deadline();
-	m->filed = shown;
+	m->set = shown;
 	m->period = 0;
 	m->armed = false;
 	m->life = PENDING;
@@ -753,7 +753,7 @@ static void model_move(struct model *m)
 	}
 	SAME(r, 0);
 	m->deadline = deadline;
-	m->filed = shown;
+	m->set = shown;
 	m->armed = true;
 }
 

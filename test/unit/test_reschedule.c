@@ -787,7 +787,7 @@ enum { MODELLED = 150 };
 static struct modelled {
 	uint64_t id;
 	int64_t deadline;
-	int64_t turn; /* of those that are due at once: as they were filed */
+	int64_t turn; /* the order of the calls, if they are due at once */
 	bool live, in_time;
 	int rearms;
 } model[MODELLED];

@@ -297,7 +297,7 @@ START_TEST(what_is_earlier_wakes)
 }
 END_TEST
 
-/* What is filed late is due so early that the slack lets nobody sleep. */
+/* What arrives late is due so early that the slack lets nobody sleep. */
 START_TEST(what_is_late_has_had_its_slack)
 {
 	struct watch still;
