@@ -60,8 +60,9 @@ def with_runs(at):
 def mixed(results):
     title, text = "Mixed timeouts", "As Pair with so many in flight, but "
     spread = ("each timeout is evenly at random between 0.1 and 10 s.  Where "
-              "it takes long until a timer's turn comes, as with hundreds of "
-              "thousands or in a slow facility, the shortest run before.")
+              "it takes long until a timer is cancelled, as with hundreds of "
+              "thousands or in a slow facility, those with the shortest "
+              "timeouts run before.")
     near = ("with timeouts of 10 s and, beside, a timer 1 ms ahead, {}; "
             "runs/s: how many of these ran a second.  What they cost is in "
             "the figures.")
