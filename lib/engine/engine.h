@@ -27,6 +27,7 @@ struct reclaim {
 	uint64_t paid;             /* looks for them */
 	uint32_t bucket;           /* that which has its turn now */
 	uint64_t left;             /* looks for that; 0: none has */
+	bool ended;                /* its last lane has come to its end once */
 };
 
 struct engine {

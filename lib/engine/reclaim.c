@@ -31,6 +31,7 @@ static bool next_bucket(struct reclaim *t)
 		return false;
 	/* And for those after it, what those before it have not used. */
 	t->left = t->paid / t->n-- + 1;
+	t->ended = false;
 	return true;
 }
 
@@ -40,6 +41,9 @@ static void reclaim_bucket(struct engine *e)
 	size_t looks = bucket_reclaim(&e->intake->bucket[t->bucket],
 				      &e->pending.spares, &t->left);
 
+	if (looks == 0 && t->ended)
+		t->left = 0;
+	t->ended = t->ended || looks == 0;
 	t->paid -= t->paid < looks ? t->paid : looks;
 	e->effort += 1 + looks;
 }

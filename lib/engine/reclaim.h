@@ -10,13 +10,13 @@
  *  1. It begins once in RECLAIM_NS at most, or when the wall clock was set
  *     back, and the driver is not woken for it.
  *  2. Each RECLAIM_LOOK_NS pays for one look.  It goes on while it finds much,
- *     and ends when it has come to the end of a bucket's last lane; the next
- *     time it begins with the first.  So among n timers the cancelled ones are
- *     found about n times RECLAIM_LOOK_NS later, if the driver is awake then,
- *     and cost a CPU some thousandths of its time.  But each bucket that has
- *     ever been used has its share: where nearly all are in one of many, it
- *     takes as many times longer.  Where there are so many buckets that time
- *     does not pay for a step in each, it begins less often.
+ *     and otherwise ends when it has been around a bucket's lanes.  So among n
+ *     timers the cancelled ones are found about n times RECLAIM_LOOK_NS later,
+ *     if the driver is awake then, and cost a CPU some thousandths of its time.
+ *     But each bucket that has ever been used has its share: where nearly all
+ *     are in one of many, it takes as many times longer.  Where there are so
+ *     many buckets that time does not pay for a step in each, it begins less
+ *     often.
  *  3. A step is a few looks.
  *
  * The driver.

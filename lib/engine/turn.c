@@ -152,9 +152,9 @@ bool engine_turn(struct engine *e, int64_t until)
 	while (step == STEP_MORE);
 	if (step == STEP_FORKED)
 		return false;
-	trim(e);
 	while (reclaim(e))
 		;
+	trim(e);
 	end(e);
 	return true;
 }

@@ -56,10 +56,8 @@ void bucket_check(struct bucket *b)
 {
 	lock_acquire(&b->lock);
 	for (int i = 0; i < LANES; i++) {
-		const struct queue *q = &b->lane[i].queue;
-
-		queue_check(q);
-		must(!queue_front(q) || q->nearest >= b->nearest);
+		queue_check(&b->lane[i].queue);
+		must(b->lane[i].queue.nearest >= b->nearest);
 	}
 	must(b->stranded_nearest >= b->nearest);
 	slots_check(&b->slots);

@@ -12,12 +12,12 @@
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
  *     with bucket_collect, or until it is found cancelled.
  *  2. Calls pay rent (rent.h): a call looks at two of the oldest arrivals of
- *     its lane, or at two dozen others and the next calls at none; and frees
- *     the slots of those that were cancelled.  Before the bucket takes memory
- *     for slots it looks into all lanes, and takes none if it finds one.  So
- *     the cancelled are at most a small multiple of the most that were live at
- *     a time, and most are found while their lines are still in this CPU's
- *     cache.
+ *     its lane, or at some three dozen others and the next calls at none; and
+ *     frees the slots of those that were cancelled.  Before the bucket takes
+ *     memory for slots it looks at some in other lanes, and takes none if it
+ *     finds one that is over.  So the cancelled are at most a small multiple of
+ *     the most that were live at a time, and most are found while their lines
+ *     are still in this CPU's cache.
  *  3. On the average constant time under the lock in bucket_schedule, and a few
  *     microseconds at a time in what the driver does; now and then a pass over
  *     the rows of a lane (one for 255 arrivals) or the bitmap of slots (a word
@@ -44,9 +44,9 @@ struct lane {
 	/* Protected by the bucket's lock, as all in it. */
 	struct queue queue;
 	uint32_t rests; /* calls that look at nothing before the next look */
-	/* See rent.c: calls scan from this place on, or go to another one. */
+	/* See rent.c: calls scan from this position on, or go to another. */
 	bool scans;
-	struct queue_place place;
+	struct queue_position position;
 	uint32_t probe;
 };
 
@@ -56,7 +56,7 @@ struct bucket {
 	bool open;
 	/* Where arrivals are looked at for others, next. */
 	uint32_t next_lane;
-	struct queue_place next;
+	struct queue_position next;
 	int64_t nearest;    /* no timer here is due earlier */
 	int64_t base;       /* that distances are counted from; may be old */
 	struct block *spares;
@@ -126,7 +126,7 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
  * One step of finding arrivals that are over, where they are, if nobody else
  * needs the lock.  *left says how many looks may be taken, and then what is
  * left of them; 0: the bucket is done.  Hands out spare blocks.  Returns how
- * many looks it took.
+ * many looks that was at most; 0: none, for the last lane has come to its end.
  */
 size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
 

@@ -362,9 +362,9 @@ static void close_holes(struct queue *q, uint32_t i, struct block **spares)
 		join(q, before, i, spares);
 }
 
-/* The entry at a place, and how many there are from there on; or NULL. */
+/* The entry at a position, and how many are left from there on; or NULL. */
 static struct entry *entry_at(const struct queue *q,
-			      const struct queue_place *p, size_t *n)
+			      const struct queue_position *p, size_t *n)
 {
 	struct entry *e = queue_row(q, p->row)->block->entry + p->in_block;
 	const struct entry *end = end_of(q, p->row);
@@ -374,21 +374,22 @@ static struct entry *entry_at(const struct queue *q,
 	return e < end ? e : NULL;
 }
 
-void queue_leave(struct queue *q, struct queue_place *p, struct block **spares)
+void queue_leave(struct queue *q, struct queue_position *p,
+		 struct block **spares)
 {
 	if (p->row - q->head < q->tail - q->head && queue_row(q, p->row)->block)
 		close_holes(q, p->row, spares);
-	*p = (struct queue_place){p->row + 1, 0};
+	*p = (struct queue_position){p->row + 1, 0};
 }
 
-struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
-			 struct block **spares)
+struct entry *queue_walk(struct queue *q, struct queue_position *p,
+			 size_t *left, struct block **spares)
 {
 	struct entry *e = NULL;
 
 	*left = 0;
 	if (p->row - q->head >= q->tail - q->head)
-		*p = (struct queue_place){q->head, 0};
+		*p = (struct queue_position){q->head, 0};
 	if (q->blocks > 0 && queue_row(q, p->row)->block)
 		e = entry_at(q, p, left);
 	if (e)
@@ -435,9 +436,13 @@ void queue_check(const struct queue *q)
 		return;
 	}
 	for (uint32_t i = q->head; i != q->tail; i++) {
-		if (!queue_row(q, i)->block)
+		const struct row *row = queue_row(q, i);
+
+		if (!row->block)
 			continue;
 		check_row(q, i);
+		must(is_last(q, i) || (row->n > 0 && row->n <= BLOCK_ENTRIES));
+		must(is_last(q, i) || row->block->n == row->n);
 		blocks++;
 	}
 	must(blocks == q->blocks);

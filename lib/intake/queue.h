@@ -158,23 +158,24 @@ static inline bool queue_push(struct queue *q, struct entry e)
 	return true;
 }
 
-/* A place to walk on from; zero: any. */
-struct queue_place {
+/* From where to walk on; zero: from anywhere. */
+struct queue_position {
 	uint32_t row;
 	uint32_t in_block;
 };
 
 /*
- * To walk through the queue, and again from the front: the entry at a place,
+ * To walk through the queue, and again from the front: the entry at a position,
  * and how many are left from there on in its block.  NULL: none is; then the
- * holes in that block are gone, and the place is in the next.  Who walks adds
+ * holes in that block are gone, and it is in the next.  Who walks adds
  * to in_block.
  */
-struct entry *queue_walk(struct queue *q, struct queue_place *p, size_t *left,
-			 struct block **spares);
+struct entry *queue_walk(struct queue *q, struct queue_position *p,
+			 size_t *left, struct block **spares);
 
-/* The holes in the block at a place are gone, and it is in the next. */
-void queue_leave(struct queue *q, struct queue_place *p, struct block **spares);
+/* The holes in the block at a position are gone, and it is in the next. */
+void queue_leave(struct queue *q, struct queue_position *p,
+		 struct block **spares);
 
 /* Where the last block's room begins. */
 static inline struct entry *queue_back_start(const struct queue *q)
@@ -184,7 +185,7 @@ static inline struct entry *queue_back_start(const struct queue *q)
 
 /* Has it come to the back? */
 static inline bool queue_at_back(const struct queue *q,
-				 const struct queue_place *p)
+				 const struct queue_position *p)
 {
 	return p->row == q->tail ||
 	       (p->row == q->tail - 1 &&

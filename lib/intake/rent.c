@@ -88,9 +88,9 @@ static uint32_t look_at(struct bucket *b, struct entry *e, size_t n,
 	return found;
 }
 
-/* Looks at n from a place on, or up to the back.  How many are over? */
-static uint32_t scan(struct bucket *b, struct queue *q, struct queue_place *p,
-		     size_t n)
+/* Looks at n from a position on, or up to the back.  How many are over? */
+static uint32_t scan(struct bucket *b, struct queue *q,
+		     struct queue_position *p, size_t n)
 {
 	uint32_t found = 0;
 
@@ -102,25 +102,25 @@ static uint32_t scan(struct bucket *b, struct queue *q, struct queue_place *p,
 		found += look_at(b, e, k, left);
 		p->in_block += (uint32_t)k;
 		n -= e ? k : 1;
-		if (k > 0 && queue_at_back(q, p))
+		if (queue_at_back(q, p))
 			break;
 	}
 	return found;
 }
 
-/* To another row each time. */
+/* To another row each time, and to its beginning or its middle by turns. */
 static void jump(struct lane *l)
 {
 	uint64_t rows = l->queue.tail - l->queue.head;
 
 	l->probe += UINT32_C(0x9e3779b9);
-	l->place.row = l->queue.head + (uint32_t)(l->probe * rows >> 32);
-	l->place.in_block = 0;
+	l->position.row = l->queue.head + (uint32_t)(l->probe * rows >> 32);
+	l->position.in_block = l->probe & 1 ? BLOCK_ENTRIES / 2 : 0;
 }
 
 TT_NOINLINE void rent_behind(struct bucket *b, struct lane *l)
 {
-	bool scanned = l->scans;
+	bool scanned = l->scans, enough;
 	uint32_t found;
 
 	if (!queue_front(&l->queue))
@@ -129,13 +129,14 @@ TT_NOINLINE void rent_behind(struct bucket *b, struct lane *l)
 		drop_behind(b, l);
 		return;
 	}
-	found = scan(b, &l->queue, &l->place, PORTION);
-	l->scans = found >= ENOUGH;
-	l->rests = scanned || l->scans ? RESTS : RESTS_LONG;
+	found = scan(b, &l->queue, &l->position, PORTION);
+	enough = found >= ENOUGH;
+	l->scans = enough && !queue_at_back(&l->queue, &l->position);
+	l->rests = scanned || enough ? RESTS : RESTS_LONG;
 	if (l->scans)
 		return;
 	if (scanned || found > 0)
-		queue_leave(&l->queue, &l->place, &b->spares);
+		queue_leave(&l->queue, &l->position, &b->spares);
 	jump(l);
 }
 
@@ -147,6 +148,13 @@ void rent_pay_rarely(struct bucket *b, struct lane *l)
 		rent_behind(b, l);
 	else
 		drop(b, l);
+}
+
+static void go_to_next_lane(struct bucket *b)
+{
+	b->next_lane = (b->next_lane + 1) % LANES;
+	b->next.row = b->lane[b->next_lane].queue.head;
+	b->next.in_block = 0;
 }
 
 /*
@@ -163,9 +171,7 @@ static struct lane *lane_for_others(struct bucket *b)
 			return &b->lane[b->next_lane];
 		/* Closes the last holes. */
 		queue_walk(q, &b->next, &left, &b->spares);
-		b->next_lane = (b->next_lane + 1) % LANES;
-		b->next.row = b->lane[b->next_lane].queue.head;
-		b->next.in_block = 0;
+		go_to_next_lane(b);
 	} while (b->next_lane > 0);
 	return NULL;
 }
@@ -189,7 +195,10 @@ bool rent_elsewhere(struct bucket *b, struct lane *l)
 	for (int i = 0; i < ELSEWHERE && !slots_any(&b->slots); i++) {
 		struct lane *other = lane_for_others(b);
 
-		if (other)
+		/* In its own it has looked, and that may grow faster. */
+		if (other == l)
+			go_to_next_lane(b);
+		else if (other)
 			look(b, other, RENT_RECLAIM);
 	}
 	return slots_any(&b->slots);
@@ -199,10 +208,8 @@ size_t rent_reclaim(struct bucket *b, uint64_t *left)
 {
 	struct lane *l = lane_for_others(b);
 
-	if (!l) {
-		*left = 0;
+	if (!l)
 		return 0;
-	}
 	if (2 * look(b, l, RENT_RECLAIM) < RENT_RECLAIM)
 		*left -= *left < RENT_RECLAIM ? *left : RENT_RECLAIM;
 	return RENT_RECLAIM;

@@ -115,10 +115,10 @@ bool rent_elsewhere(struct bucket *b, struct lane *l);
 #define RENT_RECLAIM 8
 
 /*
- * Up to RENT_RECLAIM looks, for who adds no arrival and pays for *left looks:
- * what is left of them then, and 0 where the last lane has come to its end.  If
- * half of them found something that was over they cost nothing.  Returns how
- * many looks it took.
+ * RENT_RECLAIM looks, or fewer, for who adds no arrival and pays for *left
+ * looks: what is left of them then.  If half of them found something that was
+ * over they cost nothing.  Returns RENT_RECLAIM; or 0: the last lane has come
+ * to its end, and the next time it begins with the first.
  */
 size_t rent_reclaim(struct bucket *b, uint64_t *left);
 

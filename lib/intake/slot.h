@@ -282,13 +282,13 @@ static inline struct slot *slots_take(struct slots *t)
 }
 
 /*
- * Is there one to take?  While there is memory that was not touched, a few are
- * left free: else they would be too scattered to be taken in order.  Under the
- * lock.
+ * Is there one to take?  Once all words were used, and while there is memory
+ * that was not touched, a few are left free: else they would be too scattered
+ * to be taken in order.  Under the lock.
  */
 static inline bool slots_any(const struct slots *t)
 {
-	return t->used < t->enough || t->hot;
+	return t->used < t->enough || t->fresh < t->ready || t->hot;
 }
 
 /* How many are not free.  Under the lock. */

@@ -1079,6 +1079,57 @@ START_TEST(rent_gets_past_an_immortal)
 }
 END_TEST
 
+/*
+ * One stays, some are over at once and some later.  Who is busy with the former,
+ * which are the last in the queue, must find the latter too, also where there
+ * are many slots.
+ */
+START_TEST(rent_finds_quick_and_slow)
+{
+	enum { PEAK = 30000, WINDOW = 1000, STEPS = 200000 };
+	static uint64_t ring[WINDOW], peak[PEAK];
+	size_t most = 0;
+
+	begin();
+	schedule_in_lane(0);
+	for (int i = 0; i < PEAK; i++)
+		peak[i] = schedule_in_lane(0);
+	cancel_all(peak, PEAK);
+	for (int i = 0; i < STEPS; i++) {
+		if (i >= WINDOW)
+			must(cancel(ring[i % WINDOW]) == 0);
+		ring[i % WINDOW] = schedule_in_lane(i);
+		must(cancel(schedule_in_lane(i)) == 0);
+		if (i >= STEPS / 2 && bucket_size(bucket) > most)
+			most = bucket_size(bucket);
+	}
+	ck_assert_uint_le(most, 4 * WINDOW);
+	end();
+}
+END_TEST
+
+/* The same where the latter have no slot: their timers have newer entries. */
+START_TEST(rent_finds_old_entries)
+{
+	enum { WINDOW = 1000, STEPS = 200000 };
+	static uint64_t ids[WINDOW];
+	size_t most = 0;
+
+	begin();
+	schedule_in_lane(0);
+	for (int i = 0; i < WINDOW; i++)
+		ids[i] = schedule_in_lane(STEPS);
+	for (int i = 0; i < STEPS; i++) {
+		must(cancel(schedule_in_lane(i)) == 0);
+		must(reschedule(ids[i % WINDOW],
+				NOW + 5 * SECOND + STEPS - i - 1) == 0);
+		most = bucket_size(bucket) > most ? bucket_size(bucket) : most;
+	}
+	ck_assert_uint_le(most, 4 * WINDOW);
+	end();
+}
+END_TEST
+
 /* Pairs among timers that stay: these hide nothing. */
 START_TEST(rent_among_those_that_stay)
 {
@@ -1184,23 +1235,34 @@ START_TEST(rent_comes_before_memory)
 }
 END_TEST
 
-/* Nor where they are in a lane to which nobody comes any more. */
+/*
+ * Nor where they are in a lane to which nobody comes any more.  And little where
+ * its own, with some that live, has its turn before.
+ */
 START_TEST(rent_looks_into_other_lanes)
 {
-	enum { N = 20000 };
+	enum { N = 20000, OWN = 1000 };
 	static uint64_t ids[N];
-	uint32_t end_before;
 
-	begin();
-	use_all_slots(ids, N, NOW + HOUR);
-	end_before = bucket->slots.end;
-	cancel_all(ids, N);
-	for (int i = 0; i < N; i++)
-		schedule_in_lane(i);
-	ck_assert_uint_eq(bucket->slots.end, end_before);
-	ck_assert_uint_le(used(), bucket_size(bucket));
-	bucket_check(bucket);
-	end();
+	for (int own = 0; own <= OWN; own += OWN) {
+		uint32_t ready_before;
+
+		begin();
+		for (int i = 0; i < own; i++)
+			schedule_in_lane(i);
+		use_all_slots(ids, N, NOW + HOUR);
+		ready_before = bucket->slots.ready;
+		cancel_all(ids, N);
+		bucket->next_lane = lane_at(5 * SECOND);
+		bucket->next = (struct queue_position){0, 0};
+		for (int i = 0; i < N; i++)
+			schedule_in_lane(i);
+		ck_assert_uint_le(bucket->slots.ready - ready_before,
+				  (uint32_t)own / 8);
+		ck_assert_uint_le(used(), bucket_size(bucket));
+		bucket_check(bucket);
+		end();
+	}
 }
 END_TEST
 
@@ -1221,52 +1283,44 @@ static size_t count_entries(void)
 	return n;
 }
 
-/* Goes on while any of so many looks is left; returns in how many steps. */
+/*
+ * Goes on while any of so many looks is left, and until it has been around:
+ * has come to the end twice.  Returns in how many steps.
+ */
 static int reclaim(uint64_t looks)
 {
-	int steps = 0;
+	int steps = 0, ends = 0;
 
-	for (; looks > 0; steps++) {
+	for (; looks > 0 && ends < 2; steps++) {
 		uint64_t before = looks;
 		size_t sum = count_entries() + bucket_size(bucket);
+		size_t n = bucket_reclaim(bucket, &spares, &looks);
 
-		must(bucket_reclaim(bucket, &spares, &looks) <= RENT_RECLAIM);
-		must(looks < before ||
+		must(n <= RENT_RECLAIM);
+		must(n == 0 || looks < before ||
 		     count_entries() + bucket_size(bucket) < sum);
+		ends += n == 0;
 		if (!lock_is_held(&bucket->lock))
 			bucket_check(bucket);
 	}
 	return steps;
 }
 
-/*
- * To the end, from where the schedule calls have come, and then once around.
- * Returns how many steps the second took.
- */
-static int reclaim_all(void)
-{
-	reclaim(UINT64_MAX);
-	return reclaim(UINT64_MAX);
-}
-
-/*
- * All live: no further than what was paid for, and once around.  A step or two
- * find only that a block or the last lane has no more.
- */
+/* All live: no further than what was paid for, and once around, or twice. */
 START_TEST(reclaiming_ends)
 {
 	enum { LIVE = 160 * RENT_RECLAIM };
 	int steps;
 
 	begin();
-	ck_assert_int_eq(reclaim(UINT64_MAX), 1);
+	ck_assert_int_eq(reclaim(UINT64_MAX), 2);
 	for (int i = 0; i < LIVE; i++)
 		schedule_in_lane(i);
 	ck_assert_int_eq(reclaim(RENT_RECLAIM), 1);
 	ck_assert_int_eq(reclaim(RENT_RECLAIM + 1), 2);
-	steps = reclaim_all();
+	steps = reclaim(UINT64_MAX);
 	ck_assert_int_ge(steps, LIVE / RENT_RECLAIM);
-	ck_assert_int_le(steps, LIVE / RENT_RECLAIM + 2);
+	ck_assert_int_le(steps, 2 * (LIVE / RENT_RECLAIM + 2));
 	ck_assert_uint_eq(bucket_size(bucket), LIVE);
 	ck_assert_uint_eq(run_all(), LIVE);
 	end();
@@ -1288,7 +1342,7 @@ START_TEST(reclaiming_gets_past_the_living)
 	for (unsigned i = 0; i < DEAD; i++)
 		ids[i] = schedule_in_lane(i);
 	cancel_all(ids, DEAD);
-	reclaim_all();
+	reclaim(UINT64_MAX);
 	ck_assert_uint_eq(bucket_size(bucket), LIVE);
 	end();
 }
@@ -1308,13 +1362,12 @@ START_TEST(reclaiming_is_for_all_lanes)
 		for (unsigned i = 0; i < DEAD; i++)
 			ids[n++] = schedule(NOW + in_middle_of(lane));
 	}
-	reclaim(UINT64_MAX);
 	cancel_all(ids, n);
 	/* All get some of what is paid for a part. */
 	reclaim(LANES * (LIVE + RENT_RECLAIM));
 	for (unsigned lane = 0; lane < LANES; lane++)
 		ck_assert_uint_lt(in_lane(lane), LIVE + DEAD);
-	reclaim_all();
+	reclaim(UINT64_MAX);
 	ck_assert_uint_le(bucket_size(bucket), LANES * LIVE * 5 / 4);
 	ck_assert_uint_eq(run_all(), LANES * LIVE);
 	end();
@@ -1332,7 +1385,7 @@ START_TEST(reclaiming_finds_a_few)
 		ids[i] = schedule_in_lane(i);
 	for (int i = 0; i < N; i += N / DEAD)
 		must(cancel(ids[i]) == 0);
-	reclaim_all();
+	reclaim(UINT64_MAX);
 	ck_assert_uint_le(bucket_size(bucket), N - DEAD * 3 / 4);
 	end();
 }
@@ -1571,6 +1624,8 @@ int main(void)
 		rent_bounds_garbage,
 		rent_bounds_garbage_in_any_order,
 		rent_gets_past_an_immortal,
+		rent_finds_quick_and_slow,
+		rent_finds_old_entries,
 		rent_among_those_that_stay,
 		rent_gets_past_what_was_taken,
 		rent_drains_a_mass_cancel,

@@ -833,7 +833,7 @@ END_TEST
  */
 
 /* So many entries, and ends of blocks; makes holes of those that match. */
-static size_t walk(struct queue_place *p, size_t n, bool (*match)(uint32_t))
+static size_t walk(struct queue_position *p, size_t n, bool (*match)(uint32_t))
 {
 	size_t seen = 0;
 
@@ -877,11 +877,11 @@ static bool even(uint32_t ticket)
 START_TEST(walks_round)
 {
 	enum { N = 3 * BLOCK_ENTRIES + 10 };
-	struct queue_place p = {0};
+	struct queue_position p = {0};
 
 	begin();
 	ck_assert_uint_eq(walk(&p, 3, none), 0);
-	p = (struct queue_place){0, 0};
+	p = (struct queue_position){0, 0};
 	for (uint32_t i = 0; i < N; i++)
 		add(1, i);
 	for (int i = 0; i < 5; i++)
@@ -919,7 +919,7 @@ START_TEST(walks_from_any_place)
 {
 	begin();
 	for (uint32_t row = UINT32_MAX - 20; row != 20; row++) {
-		struct queue_place p = {row, row % (2 * BLOCK_ENTRIES)};
+		struct queue_position p = {row, row % (2 * BLOCK_ENTRIES)};
 
 		if (row % 8 == 0)
 			add_blocks(1, 1);
@@ -934,7 +934,7 @@ END_TEST
 START_TEST(holes_are_closed)
 {
 	enum { N = 40 * BLOCK_ENTRIES };
-	struct queue_place p = {0};
+	struct queue_position p = {0};
 
 	begin();
 	for (uint32_t i = 0; i < N; i++)
@@ -957,7 +957,7 @@ END_TEST
 START_TEST(few_are_left_of_many)
 {
 	enum { N = 1000 * BLOCK_ENTRIES };
-	struct queue_place p = {0};
+	struct queue_position p = {0};
 
 	begin();
 	for (uint32_t i = 0; i < N; i++)
@@ -975,7 +975,7 @@ END_TEST
 /* The last block keeps its own until it is not the last. */
 START_TEST(a_hole_is_all_that_is_left)
 {
-	struct queue_place p = {0};
+	struct queue_position p = {0};
 
 	begin();
 	add_blocks(5, 1);
@@ -1002,7 +1002,7 @@ START_TEST(the_due_are_found_among_holes)
 {
 	enum { BLOCKS = 300 };
 	struct queue_cursor c = cursor();
-	struct queue_place p = {0};
+	struct queue_position p = {0};
 	int64_t least = INT64_MAX;
 	size_t taken = 0;
 	bool done;
@@ -1135,11 +1135,23 @@ static void random_pops(uint64_t *rng)
 		model_pop();
 }
 
+/* Somewhere else, or a little behind the queue. */
+static void random_jump(uint64_t *rng, struct queue_position *p)
+{
+	uint32_t rows = queue.tail - queue.head;
+
+	queue_leave(&queue, p, &spares);
+	p->row = queue.head + (uint32_t)random_below(rng, rows + 3);
+	p->in_block = (uint32_t)random_below(rng, BLOCK_ENTRIES + 1);
+}
+
 /* Makes holes, few or many, in some of the queue or all. */
-static void random_walk(uint64_t *rng, struct queue_place *p)
+static void random_walk(uint64_t *rng, struct queue_position *p)
 {
 	uint64_t percent = random_below(rng, 101);
 
+	if (random_below(rng, 4) == 0)
+		random_jump(rng, p);
 	for (uint64_t n = random_below(rng, 20 * BLOCK_ENTRIES); n > 0; n--) {
 		size_t left;
 		struct entry *e = queue_walk(&queue, p, &left, &spares);
@@ -1171,7 +1183,7 @@ static size_t count_holes(void)
 static int random_steps_from(uint32_t at, uint64_t *rng)
 {
 	struct queue_cursor c = cursor();
-	struct queue_place place = {0};
+	struct queue_position position[2] = {{0}};
 	bool visiting = false;
 	int between = 0;
 	int64_t now = 0;
@@ -1186,7 +1198,7 @@ static int random_steps_from(uint32_t at, uint64_t *rng)
 		} else if (dice < (visiting ? 60 : 80)) {
 			random_pops(rng);
 		} else if (dice < (visiting ? 70 : 95)) {
-			random_walk(rng, &place);
+			random_walk(rng, &position[random_below(rng, 2)]);
 		} else {
 			now += visiting ? 0 : 20;
 			visiting = !model_take(&c, now);

@@ -374,8 +374,8 @@ START_TEST(limit)
 }
 END_TEST
 
-/* Some are left free, while there is memory that was not touched. */
-START_TEST(touched_when_most_are_used)
+/* Memory is touched not long before it is needed. */
+START_TEST(touched_when_all_are_used)
 {
 	uint32_t before = 0, word;
 	struct slots t;
@@ -389,12 +389,40 @@ START_TEST(touched_when_most_are_used)
 		take(&t);
 		word = slots_untouched(&t);
 		ck_assert_uint_ge(word, before);
-		/* Not long before they are needed. */
 		if (word != before)
-			ck_assert_uint_le(word, i / 56 + 8);
+			ck_assert_uint_le(word, i / 64 + 8);
 		before = word;
 	}
 	ck_assert_uint_gt(slots_untouched(&t), 0);
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
+/* Those that were used and are free again: a few are left, as long as it is. */
+START_TEST(a_few_are_left_free)
+{
+	enum { N = 4096 };
+	static struct slot *all[N];
+	struct slots t;
+	size_t n = 0;
+
+	slots_init(&t, 0, 0);
+	for (int i = 0; i < N; i++)
+		all[i] = take_dead(&t);
+	ck_assert_uint_gt(slots_untouched(&t), 0);
+	while (slots_any(&t))
+		take_dead(&t);
+	for (int i = 0; i < N; i += 4)
+		recycle(&t, all[i]);
+	for (; slots_any(&t); n++)
+		take_dead(&t);
+	ck_assert_uint_gt(n, N / 16);
+	ck_assert_uint_lt(slots_used(&t), N - N / 16);
+	touch_all(&t);
+	while (slots_any(&t))
+		take_dead(&t);
+	ck_assert_uint_eq(slots_used(&t), room(&t));
 	slots_check(&t);
 	slots_destroy(&t);
 }
@@ -749,7 +777,8 @@ int main(void)
 		generations_run_out,
 		chunk_that_comes_late,
 		limit,
-		touched_when_most_are_used,
+		touched_when_all_are_used,
+		a_few_are_left_free,
 		full,
 		hot_slot,
 		in_the_order_of_addresses,
