@@ -1080,9 +1080,9 @@ START_TEST(rent_gets_past_an_immortal)
 END_TEST
 
 /*
- * One stays, some are over at once and some later.  Who is busy with the former,
- * which are the last in the queue, must find the latter too, also where there
- * are many slots.
+ * One stays, some are over at once and some later.  Who is busy with the
+ * former, which are the last in the queue, must find the latter too, also where
+ * there are many slots.
  */
 START_TEST(rent_finds_quick_and_slow)
 {
@@ -1236,8 +1236,8 @@ START_TEST(rent_comes_before_memory)
 END_TEST
 
 /*
- * Nor where they are in a lane to which nobody comes any more.  And little where
- * its own, with some that live, has its turn before.
+ * Nor where they are in a lane to which nobody comes any more.  And little
+ * where its own, with some that live, has its turn before.
  */
 START_TEST(rent_looks_into_other_lanes)
 {

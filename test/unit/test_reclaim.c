@@ -155,8 +155,8 @@ START_TEST(finds_those_behind_many)
 END_TEST
 
 /*
- * Once or twice is enough, whatever the time that has passed; and a turn leaves a part
- * of it to the next one, which does not wait for the slack.
+ * Once or twice is enough, whatever the time that has passed; and a turn leaves
+ * a part of it to the next one, which does not wait for the slack.
  */
 START_TEST(goes_around_and_ends)
 {
