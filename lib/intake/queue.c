@@ -374,6 +374,13 @@ static struct entry *entry_at(const struct queue *q,
 	return e < end ? e : NULL;
 }
 
+bool queue_at_back(const struct queue *q, const struct queue_position *p)
+{
+	return p->row == q->tail ||
+	       (p->row == q->tail - 1 &&
+		queue_back_start(q) + p->in_block == q->back);
+}
+
 void queue_leave(struct queue *q, struct queue_position *p,
 		 struct block **spares)
 {

@@ -184,13 +184,7 @@ static inline struct entry *queue_back_start(const struct queue *q)
 }
 
 /* Has it come to the back? */
-static inline bool queue_at_back(const struct queue *q,
-				 const struct queue_position *p)
-{
-	return p->row == q->tail ||
-	       (p->row == q->tail - 1 &&
-		queue_back_start(q) + p->in_block == q->back);
-}
+bool queue_at_back(const struct queue *q, const struct queue_position *p);
 
 /* The entry at the front, or NULL. */
 static inline const struct entry *queue_front(const struct queue *q)

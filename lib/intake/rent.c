@@ -152,7 +152,7 @@ void rent_pay_rarely(struct bucket *b, struct lane *l)
 
 static void go_to_next_lane(struct bucket *b)
 {
-	b->next_lane = (b->next_lane + 1) % LANES;
+	b->next_lane = b->next_lane + 1 < LANES ? b->next_lane + 1 : 0;
 	b->next.row = b->lane[b->next_lane].queue.head;
 	b->next.in_block = 0;
 }
