@@ -135,9 +135,37 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 	return a;
 }
 
+/* From here on it is far. */
+#define FAR_NS (INT64_C(1) << 31)
+
+/* A little earlier is by such a part of how far it is. */
+#define LITTLE 16
+
+/* So many in a row are announced as they are. */
+#define FALLS 16
+
+/*
+ * Who announces waits for other CPUs.  So where each deadline is a little
+ * earlier than the last, and far, a time is announced that holds for those that
+ * come next, too.  Then the driver may wake up once more, and finds when they
+ * are due.  (Two threads that do nothing else: 92 to 108 ns, where each is
+ * announced 172 to 220.)
+ */
+static int64_t to_announce(struct bucket *b, int64_t deadline)
+{
+	int64_t base = b->base << TICK_LOG2;
+	int64_t little = clock_add(deadline, -base) / LITTLE;
+
+	if (little < FAR_NS / LITTLE || b->nearest - little >= deadline)
+		b->falls = 0;
+	else if (b->falls < FALLS)
+		b->falls++;
+	return b->falls < FALLS ? deadline : deadline - little;
+}
+
 TT_NOINLINE bool arrival_announce(struct bucket *b, struct wakeup *w,
 				  int64_t deadline)
 {
-	b->nearest = deadline;
-	return wakeup_announce(w, b->slots.bucket, deadline);
+	b->nearest = to_announce(b, deadline);
+	return wakeup_announce(w, b->slots.bucket, b->nearest);
 }

@@ -32,7 +32,10 @@ struct arrival {
  */
 int arrival_grow(struct bucket *b, struct lane *l, bool slot);
 
-/* Tells the driver of a deadline, as wakeup_announce.  Under the lock. */
+/*
+ * Tells the driver of a deadline, or of an earlier time, as wakeup_announce.
+ * Under the lock.
+ */
 bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
 
 /*

@@ -57,8 +57,9 @@ struct bucket {
 	/* Where arrivals are looked at for others, next. */
 	uint32_t next_lane;
 	struct queue_position next;
-	int64_t nearest;    /* no timer here is due earlier */
-	int64_t base;       /* that distances are counted from; may be old */
+	int64_t nearest; /* no timer here is due earlier */
+	uint32_t falls;  /* how often that was a little earlier, in a row */
+	int64_t base;    /* that distances are counted from; may be old */
 	struct block *spares;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
