@@ -157,6 +157,6 @@ void bench_drivers(const struct bench_options *o)
 		print_series(drivers[d].name, &cost[d], "ns CPU a timer");
 		print_series("  next to the thread", &ratio[d], "x");
 	}
-	print_series("polled: schedule the earliest of all", &earlier,
+	print_series("polled: schedule, each a little earlier", &earlier,
 		     "ns CPU");
 }
