@@ -4,9 +4,9 @@
  *
  * A bucket that receives a timer earlier than all that it holds announces it
  * here.  So the driver learns all that it must know from one place: the
- * earliest deadline that waits in each bucket, and in any.  It visits a bucket
- * when its earliest is due, and sleeps until then, or until the first of what
- * it has itself.
+ * earliest deadline that waits in each bucket, or a time before that, and in
+ * any.  It visits a bucket then, and sleeps until then, or until the first of
+ * what it has itself.
  *
  * Guarantees:
  *  1. A timer that waits in a bucket has, whenever that bucket's lock is
