@@ -153,7 +153,7 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
  */
 static int64_t to_announce(struct bucket *b, int64_t deadline)
 {
-	int64_t base = b->base << TICK_LOG2;
+	int64_t base = b->base * (INT64_C(1) << TICK_LOG2);
 	int64_t little = clock_add(deadline, -base) / LITTLE;
 
 	if (little < FAR_NS / LITTLE || b->nearest - little >= deadline)
