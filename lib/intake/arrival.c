@@ -135,11 +135,11 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 	return a;
 }
 
-/* From here on it is far. */
-#define FAR_NS (INT64_C(1) << 31)
+/* From here on it is far: two seconds. */
+#define FAR_TICKS 2048
 
-/* A little earlier is by such a part of how far it is. */
-#define LITTLE 16
+/* A little earlier is by a sixteenth of how far it is. */
+#define LITTLE_LOG2 4
 
 /* So many in a row are announced as they are. */
 #define FALLS 16
@@ -153,10 +153,10 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
  */
 static int64_t to_announce(struct bucket *b, int64_t deadline)
 {
-	int64_t base = b->base * (INT64_C(1) << TICK_LOG2);
-	int64_t little = clock_add(deadline, -base) / LITTLE;
+	int64_t ticks = distance_base(deadline) - b->base;
+	int64_t little = ticks * (INT64_C(1) << (TICK_LOG2 - LITTLE_LOG2));
 
-	if (little < FAR_NS / LITTLE || b->nearest - little >= deadline)
+	if (ticks < FAR_TICKS || b->nearest - little >= deadline)
 		b->falls = 0;
 	else if (b->falls < FALLS)
 		b->falls++;
