@@ -41,9 +41,10 @@ static void reclaim_bucket(struct engine *e)
 	size_t looks = bucket_reclaim(&e->intake->bucket[t->bucket],
 				      &e->pending.spares, &t->left);
 
-	if (looks == 0 && t->ended)
-		t->left = 0;
-	t->ended = t->ended || looks == 0;
+	if (looks == 0) {
+		t->left = t->ended ? 0 : t->left;
+		t->ended = true;
+	}
 	t->paid -= t->paid < looks ? t->paid : looks;
 	e->effort += 1 + looks;
 }
