@@ -18,7 +18,8 @@ void engine_init(struct engine *e, struct timerthread *instance)
 static bool make_parts(struct engine *e, uint32_t buckets)
 {
 	e->intake = intake_create(buckets);
-	return e->intake && wakeup_open(&e->wakeup, buckets) &&
+	return e->intake && cap_open(&e->cap, buckets) &&
+	       wakeup_open(&e->wakeup, buckets) &&
 	       pending_init(&e->pending, e->intake, &e->wakeup);
 }
 
@@ -44,6 +45,7 @@ void engine_close(struct engine *e)
 		intake_destroy(e->intake);
 	}
 	e->intake = NULL;
+	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
 	sleeper_close(&e->wakeup.sleeper);
 }
@@ -53,6 +55,7 @@ void engine_close_inherited(struct engine *e)
 	if (atom32_load(&e->busy) == 0)
 		pending_destroy(&e->pending);
 	intake_destroy_inherited(e->intake);
+	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
 	sleeper_close_inherited(&e->wakeup.sleeper);
 }

@@ -42,7 +42,7 @@ struct intake *intake_create(uint32_t n)
 	in = (struct intake *)p;
 	in->memory = memory;
 	in->n = n;
-	in->cpu_known = cpu_is_known();
+	cpu_map_init(&in->cpus, n);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
 	for (uint32_t i = 0; i < n; i++)

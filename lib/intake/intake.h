@@ -27,8 +27,8 @@
 struct intake {
 	/* Constant. */
 	uint32_t n;
-	uint32_t shift; /* bits of a slot's index that say the bucket */
-	bool cpu_known; /* cpu_current works here */
+	uint32_t shift;      /* bits of a slot's index that say the bucket */
+	struct cpu_map cpus; /* a bucket for each */
 	void *memory;
 	/* The driver's own: buckets with recycled slots. */
 	struct bucket_set recycled __attribute__((aligned(TT_FAR_APART)));
@@ -57,8 +57,7 @@ struct bucket *intake_pick_other(struct intake *in, struct bucket *b);
 /* For a timer: a hint, and any bucket will do. */
 static inline struct bucket *intake_pick(struct intake *in)
 {
-	uint32_t cpu = likely(in->cpu_known) ? cpu_current() : 0;
-	struct bucket *b = &in->bucket[likely(cpu < in->n) ? cpu : cpu % in->n];
+	struct bucket *b = &in->bucket[cpu_map_pick(&in->cpus)];
 
 	return likely(!lock_is_held(&b->lock)) ? b : intake_pick_other(in, b);
 }

@@ -197,7 +197,7 @@ static void check_schedule(const struct history *h)
 		complain(h, h->event[0], "there is no such timer");
 }
 
-static void count(struct tally *t, const struct history *h)
+static void count(struct totals *t, const struct history *h)
 {
 	t->timers += h->account->result == 0;
 	t->refused += h->account->result == -EAGAIN;
@@ -214,14 +214,14 @@ static void count(struct tally *t, const struct history *h)
 	}
 }
 
-static void judge(const struct account *a, struct tally *tally)
+static void judge(const struct account *a, struct totals *totals)
 {
 	static struct history h;
 
 	if (!history_read(&h, a))
 		complain(&h, NULL, "more events than there is room for");
 	check_schedule(&h);
-	count(tally, &h);
+	count(totals, &h);
 	if (a->result != 0) {
 		census_add_refused(a);
 		return;
@@ -234,12 +234,12 @@ static void judge(const struct account *a, struct tally *tally)
 	census_add(&h);
 }
 
-void oracle_judge(struct tally *tally)
+void oracle_judge(struct totals *totals)
 {
 	census_begin();
 	for (unsigned i = 0; i < round_now.actors; i++) {
 		for (uint32_t k = 0; k < actors[i].n; k++)
-			judge(&actors[i].account[k], tally);
+			judge(&actors[i].account[k], totals);
 	}
 	census_end();
 }

@@ -9,7 +9,7 @@
 
 #include "record.h"
 
-struct tally {
+struct totals {
 	unsigned long timers;
 	unsigned long refused;
 	unsigned long runs;
@@ -20,7 +20,7 @@ struct tally {
 	unsigned long drained;
 };
 
-/* Adds what there was to the tally. */
-void oracle_judge(struct tally *tally);
+/* Adds what there was to the totals. */
+void oracle_judge(struct totals *totals);
 
 #endif

@@ -218,7 +218,7 @@ static void create(uint64_t *rng)
 	ck_assert_int_eq(r, 0);
 }
 
-static void round_of(uint64_t *rng, struct tally *tally)
+static void round_of(uint64_t *rng, struct totals *totals)
 {
 	static const unsigned reaches[] = {1, 8, 64, 512};
 	const struct plan plan = {
@@ -246,12 +246,12 @@ static void round_of(uint64_t *rng, struct tally *tally)
 	stop(inside);
 	come_late(rng);
 	driver_destroy(tt);
-	oracle_judge(tally);
+	oracle_judge(totals);
 	record_clear();
 	round_now.number++;
 }
 
-static void report(const struct tally *t)
+static void report(const struct totals *t)
 {
 	printf("%u rounds: %lu timers, %lu refused; %lu runs, %lu moves, "
 	       "%lu cancelled, %lu drained; %lu cancels met a running "
@@ -269,18 +269,18 @@ START_TEST(histories_are_right)
 	const char *s = getenv("TT_STRESS_SECONDS");
 	uint64_t rng = test_seed();
 	time_t end = time(NULL) + (s ? atoi(s) : 4);
-	struct tally tally = {0};
+	struct totals totals = {0};
 
 	round_now.seed = rng;
 	sem_init(&done, 0, 0);
 	record_init();
 	do {
-		round_of(&rng, &tally);
+		round_of(&rng, &totals);
 	} while (time(NULL) < end);
 	alarm(0);
 	record_destroy();
 	sem_destroy(&done);
-	report(&tally);
+	report(&totals);
 }
 END_TEST
 

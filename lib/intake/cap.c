@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/cap.h"
+
+#include <stdlib.h>
+
+static void init(struct purse *p)
+{
+	tally_init_closed(&p->places);
+	lock_init(&p->lock);
+}
+
+bool cap_open(struct cap *c, uint32_t n)
+{
+	if (c->max == 0)
+		return true;
+	c->purse = aligned_alloc(TT_FAR_APART, n * sizeof(*c->purse));
+	if (!c->purse)
+		return false;
+	cpu_map_init(&c->cpus, n);
+	for (uint32_t i = 0; i < n; i++)
+		init(&c->purse[i]);
+	atomword_store(&c->common, c->max);
+	lock_init(&c->lock);
+	atom32_store(&c->openings, 0);
+	return true;
+}
+
+void cap_close(struct cap *c)
+{
+	free(c->purse);
+	c->purse = NULL;
+}
+
+/* So small a part of the common places that each CPU may have as much. */
+static size_t batch_of(const struct cap *c, size_t common)
+{
+	size_t n = common / (2 * (size_t)c->cpus.n);
+
+	return n < CAP_BATCH ? n : CAP_BATCH;
+}
+
+/* Takes a common place, and a batch.  Returns how many that is; 0: none. */
+static size_t take_common(struct cap *c, size_t batch_max)
+{
+	size_t common = atomword_load(&c->common);
+
+	while (common > 0) {
+		size_t batch = batch_of(c, common);
+		size_t n = 1 + (batch < batch_max ? batch : batch_max);
+
+		if (atomword_swap(&c->common, common, common - n))
+			return n;
+		common = atomword_load(&c->common);
+	}
+	return 0;
+}
+
+/*
+ * Are all places taken?  If no purse was open before the common one was empty,
+ * nor after, none was on its way.  Acquire: pairs with count_opening, and with
+ * the compare-and-swap in take_common in take_batch.
+ */
+static bool is_full(const struct cap *c)
+{
+	uint32_t openings = atom32_load_acquire(&c->openings);
+
+	return openings % 2 == 0 && atomword_load_acquire(&c->common) == 0 &&
+	       atom32_load(&c->openings) == openings;
+}
+
+/* Under the lock.  Release: pairs with the loads in is_full. */
+static void count_opening(struct cap *c)
+{
+	atom32_store_release(&c->openings, atom32_load(&c->openings) + 1);
+}
+
+static bool is_open(const struct cap *c)
+{
+	return atom32_load(&c->openings) % 2 != 0;
+}
+
+static void close_purse(struct cap *c, struct purse *p)
+{
+	lock_acquire(&p->lock);
+	if (tally_is_open(&p->places))
+		atomword_add(&c->common, tally_close(&p->places));
+	lock_release(&p->lock);
+}
+
+static TT_NOINLINE void call_in(struct cap *c)
+{
+	lock_acquire(&c->lock);
+	if (is_open(c)) {
+		for (uint32_t i = 0; i < c->cpus.n; i++)
+			close_purse(c, &c->purse[i]);
+		count_opening(c);
+	}
+	lock_release(&c->lock);
+}
+
+/* Opens a purse where the common one has enough for all again. */
+static void open_if_enough(struct cap *c, struct purse *p)
+{
+	if (likely(batch_of(c, atomword_load(&c->common)) == 0))
+		return;
+	lock_acquire(&c->lock);
+	if (!is_open(c))
+		count_opening(c);
+	if (!tally_is_open(&p->places))
+		tally_open(&p->places, 0);
+	lock_release(&c->lock);
+}
+
+/* A place, and a batch for this purse.  False: it is closed, or none is left */
+static bool take_batch(struct cap *c, struct purse *p)
+{
+	size_t n = 0;
+
+	lock_acquire(&p->lock);
+	if (tally_is_open(&p->places))
+		n = take_common(c, CAP_BATCH);
+	if (n > 1)
+		tally_add(&p->places, (int32_t)n - 1);
+	lock_release(&p->lock);
+	return n > 0;
+}
+
+TT_NOINLINE bool cap_take_slow(struct cap *c)
+{
+	struct purse *p = cap_purse(c);
+
+	if (tally_is_open(&p->places) && take_batch(c, p))
+		return true;
+	while (take_common(c, 0) == 0) {
+		if (is_full(c))
+			return false;
+		call_in(c);
+	}
+	open_if_enough(c, p);
+	return true;
+}
+
+/* A place, and a batch of this purse's, if nobody has taken of it by now. */
+static void give_batch(struct cap *c, struct purse *p)
+{
+	size_t n = 1;
+
+	lock_acquire(&p->lock);
+	if (tally_add_within(&p->places, -CAP_BATCH, CAP_BATCH, TALLY_MAX))
+		n += CAP_BATCH;
+	atomword_add(&c->common, n);
+	lock_release(&p->lock);
+}
+
+TT_NOINLINE void cap_give_slow(struct cap *c)
+{
+	struct purse *p = cap_purse(c);
+
+	if (likely(tally_is_open(&p->places))) {
+		give_batch(c, p);
+		return;
+	}
+	atomword_add(&c->common, 1);
+	open_if_enough(c, p);
+}
+
+size_t cap_free(struct cap *c)
+{
+	size_t n = atomword_load(&c->common);
+
+	for (uint32_t i = 0; i < c->cpus.n; i++) {
+		n += tally_count(&c->purse[i].places);
+	}
+	return n;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tally: a part of a number that many threads change.  Each CPU has one, in a
+ * cache line of its own, so that they do not wait for each other; who wants to
+ * know the number closes all of them and adds up.
+ *
+ * Guarantees:
+ *  1. A change of an open tally is a compare-and-swap and nothing else.
+ *  2. A change was made before the tally was closed, and is in what
+ *     tally_close returned; or it fails, and changes nothing.
+ *  3. What a thread did before a change, who closes it later sees.
+ *
+ * A tally may be less than zero, where others are more.  The sum is right if it
+ * is from 0 to TALLY_MAX, even if a tally has overflowed.
+ *
+ * Any thread; what is said of closing and opening holds for the owner alone.
+ */
+#ifndef TT_TALLY_H
+#define TT_TALLY_H
+
+#include "os/atomic.h"
+#include "os/base.h"
+
+/* The lowest bit says that it is closed, the others are the number. */
+#define TALLY_CLOSED 1u
+#define TALLY_ONE    2u
+#define TALLY_MAX    INT32_MAX
+
+struct tally {
+	atom32 word;
+};
+
+static inline void tally_init(struct tally *t)
+{
+	atom32_store(&t->word, 0);
+}
+
+static inline void tally_init_closed(struct tally *t)
+{
+	atom32_store(&t->word, TALLY_CLOSED);
+}
+
+static inline bool tally_is_open(const struct tally *t)
+{
+	return !(atom32_load(&t->word) & TALLY_CLOSED);
+}
+
+/* What it was a moment ago; 0 if it was closed. */
+static inline uint32_t tally_count(const struct tally *t)
+{
+	return atom32_load(&t->word) / TALLY_ONE;
+}
+
+/*
+ * Adds n if the tally is open, and from `least` to `most` before it.
+ * The compare-and-swap pairs with that in tally_close.
+ */
+static TT_INLINE bool tally_add_within(struct tally *t, int32_t n,
+				       uint32_t least, uint32_t most)
+{
+	uint32_t was = atom32_load(&t->word), seen;
+
+	while (!(was & TALLY_CLOSED) && was / TALLY_ONE >= least &&
+	       was / TALLY_ONE <= most) {
+		seen = atom32_swap(&t->word, was,
+				   was + (uint32_t)n * TALLY_ONE);
+		if (likely(seen == was))
+			return true;
+		was = seen;
+	}
+	return false;
+}
+
+/* Adds n if the tally is open. */
+static inline bool tally_add(struct tally *t, int32_t n)
+{
+	return tally_add_within(t, n, 0, TALLY_MAX);
+}
+
+/* Closes an open one.  Returns the number. */
+static inline uint32_t tally_close(struct tally *t)
+{
+	uint32_t was = atom32_load(&t->word), seen;
+
+	while ((seen = atom32_swap(&t->word, was, TALLY_CLOSED)) != was)
+		was = seen;
+	return was / TALLY_ONE;
+}
+
+/* Opens a closed one with n.  Release: for who changes it. */
+static inline void tally_open(struct tally *t, uint32_t n)
+{
+	atom32_store_release(&t->word, n * TALLY_ONE);
+}
+
+#endif
