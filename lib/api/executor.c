@@ -12,31 +12,29 @@ struct offer {
 	int r; /* the answer */
 };
 
-/* False: the instance was stopped, and the timer stays as it is. */
-static bool enter(struct timerthread *tt)
+/* The instance is being stopped or destroyed: others may wait for this. */
+static TT_NOINLINE void leave_slow(struct timerthread *tt, bool running)
 {
-	bool enters;
-
 	pthread_mutex_lock(&tt->mutex);
-	enters = tt->life == LIFE_RUNNING;
-	if (enters)
-		tt->running++;
-	pthread_mutex_unlock(&tt->mutex);
-	return enters;
+	if (running)
+		tt->runs.running--;
+	if (!runs_count_called(&tt->runs))
+		tt->runs.called++;
+	instance_leave(tt);
 }
 
+/* The last that a run does with tt, which may then be freed. */
 static void leave(struct timerthread *tt, bool entered)
 {
-	pthread_mutex_lock(&tt->mutex);
-	if (entered)
-		tt->running--;
-	tt->submitted--;
-	instance_leave(tt);
+	bool counted = !entered || runs_count_running(&tt->runs, -1);
+
+	if (!counted || !runs_count_called(&tt->runs))
+		leave_slow(tt, !counted);
 }
 
 static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 {
-	if (handover_rearm(b, &tt->engine.wakeup, s, instance_now(tt)))
+	if (handover_rearm(b, &tt->engine.wakeup, s))
 		return;
 	fire_conclude(&tt->engine, s);
 	handover_free(b, s);
@@ -48,8 +46,7 @@ static bool run(struct timerthread *tt, struct slot *s)
 	struct bucket *b = intake_bucket(tt->engine.intake, s->index);
 	uint64_t id;
 
-	if (handover_begin(b, &tt->engine.wakeup, s, instance_now(tt)) !=
-	    EXPIRY_RUN)
+	if (handover_begin(b, &tt->engine.wakeup, s) != EXPIRY_RUN)
 		return true;
 	id = slot_id(s, atom32_load(&s->state));
 	if (!inside_call(tt, id, s->fn, slot_arg(s)))
@@ -60,7 +57,8 @@ static bool run(struct timerthread *tt, struct slot *s)
 
 static bool enter_and_run(struct timerthread *tt, struct slot *s)
 {
-	bool entered = enter(tt);
+	/* False: it was stopped, and the timer stays as it is. */
+	bool entered = runs_count_running(&tt->runs, 1);
 
 	if (entered && !run(tt, s))
 		return false;
@@ -89,9 +87,7 @@ bool executor_hand_over(struct timerthread *tt, struct slot *s)
 {
 	struct offer o = {tt, s, 0};
 
-	pthread_mutex_lock(&tt->mutex);
-	tt->submitted++;
-	pthread_mutex_unlock(&tt->mutex);
+	tt->runs.given++;
 	s->instance = tt;
 	if (!inside_call(tt, 0, submit, &o))
 		return false;

@@ -38,6 +38,7 @@ void instance_free(struct timerthread *tt)
 	int saved_errno = errno;
 
 	engine_destroy(&tt->engine);
+	runs_free(&tt->runs);
 	pthread_cond_destroy(&tt->changed);
 	pthread_mutex_destroy(&tt->mutex);
 	free(tt);
@@ -53,7 +54,7 @@ int64_t instance_now(const struct timerthread *tt)
 void instance_leave(struct timerthread *tt)
 {
 	bool over = tt->orphaned && instance_is_quiet(tt);
-	bool last = over && tt->submitted == 0 && tt->joiners == 0;
+	bool last = over && runs_all_called(&tt->runs) && tt->joiners == 0;
 
 	/* A run that an executor still has must not hold a descriptor open. */
 	if (over)
@@ -70,6 +71,7 @@ void instance_free_inherited(struct timerthread *tt)
 	int saved_errno = errno;
 
 	engine_close_inherited(&tt->engine);
+	runs_free(&tt->runs);
 	free(tt);
 	errno = saved_errno;
 }

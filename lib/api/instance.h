@@ -12,6 +12,7 @@
 #ifndef TT_INSTANCE_H
 #define TT_INSTANCE_H
 
+#include "api/runs.h"
 #include "engine/engine.h"
 #include "os/fork.h"
 #include "os/thread.h"
@@ -64,11 +65,11 @@ struct timerthread {
 	bool turning;     /* the driver is at work; its thread, until it ends */
 	bool reaped;      /* the thread was joined, or is, or need not be */
 	bool reaping;     /* it is being joined */
-	unsigned running; /* callbacks on threads of an executor */
-	unsigned submitted; /* runs that an executor has taken and not called */
-	unsigned joiners;   /* threads that wait for the end of callbacks */
-	bool orphaned;      /* whoever is the last frees it */
+	unsigned joiners; /* threads that wait for the end of callbacks */
+	bool orphaned;    /* whoever is the last frees it */
 	pthread_t thread;
+	/* Its head says what protects it. */
+	struct runs runs;
 };
 
 /*
@@ -130,10 +131,10 @@ void instance_free(struct timerthread *tt);
 /* The same in a child of fork(2), for an instance that is inherited. */
 void instance_free_inherited(struct timerthread *tt);
 
-/* With the mutex held: does nothing run?  Nor will it, after a stop. */
+/* With the mutex held, after a stop: does nothing run?  Nor will it. */
 static inline bool instance_is_quiet(const struct timerthread *tt)
 {
-	return !tt->turning && tt->running == 0;
+	return !tt->turning && tt->runs.running == 0;
 }
 
 /*

@@ -69,6 +69,7 @@ static void request_stop(struct timerthread *tt)
 	} else if (tt->life == LIFE_RUNNING) {
 		tt->life = LIFE_STOPPING;
 		intake_shut(tt->engine.intake);
+		runs_close_running(&tt->runs);
 		wakeup_stop(&tt->engine.wakeup);
 	}
 }
@@ -126,6 +127,7 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 		pthread_detach(tt->thread);
 	}
 	tt->orphaned = true;
+	runs_close_called(&tt->runs);
 	instance_leave(tt);
 	pthread_setcancelstate(cancel_state, NULL);
 }

@@ -51,14 +51,19 @@ static int begin(struct timerthread *tt, const struct start *how)
 static int start_engine(struct timerthread *tt, const struct start *how)
 {
 	struct engine *e = &tt->engine;
+	uint32_t n = buckets_of(tt, how);
 	int r;
 
 	set_options(tt, how);
-	r = engine_open(e, buckets_of(tt, how), how->driver == DRIVER_POLLED);
+	if (tt->options.submit && !runs_open(&tt->runs, n))
+		return -ENOMEM;
+	r = engine_open(e, n, how->driver == DRIVER_POLLED);
 	if (r == 0)
 		r = begin(tt, how);
-	if (r < 0)
+	if (r < 0) {
 		engine_close(e);
+		runs_free(&tt->runs);
+	}
 	return r;
 }
 

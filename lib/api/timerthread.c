@@ -25,15 +25,19 @@ static TT_NOINLINE int why_full(struct timerthread *tt)
 static inline int schedule(struct timerthread *tt, const struct timer *t,
 			   timerthread_id *ret_id)
 {
+	struct intake *in;
+	uint32_t cpu;
 	int r;
 
 	r = instance_started(tt);
 	if (unlikely(r < 0))
 		return r;
-	if (unlikely(!cap_take(&tt->engine.cap)))
+	in = tt->engine.intake;
+	cpu = cpu_map_pick(&in->cpus);
+	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
 		return why_full(tt);
-	r = bucket_schedule(intake_pick(tt->engine.intake), &tt->engine.wakeup,
-			    t, ret_id);
+	r = bucket_schedule(intake_pick(in, cpu), &tt->engine.wakeup, t,
+			    ret_id);
 	if (unlikely(r < 0))
 		cap_give(&tt->engine.cap);
 	return r;

@@ -127,10 +127,8 @@ static bool take_batch(struct cap *c, struct purse *p)
 	return n > 0;
 }
 
-TT_NOINLINE bool cap_take_slow(struct cap *c)
+TT_NOINLINE bool cap_take_slow(struct cap *c, struct purse *p)
 {
-	struct purse *p = cap_purse(c);
-
 	if (tally_is_open(&p->places) && take_batch(c, p))
 		return true;
 	while (take_common(c, 0) == 0) {
@@ -154,10 +152,8 @@ static void give_batch(struct cap *c, struct purse *p)
 	lock_release(&p->lock);
 }
 
-TT_NOINLINE void cap_give_slow(struct cap *c)
+TT_NOINLINE void cap_give_slow(struct cap *c, struct purse *p)
 {
-	struct purse *p = cap_purse(c);
-
 	if (likely(tally_is_open(&p->places))) {
 		give_batch(c, p);
 		return;

@@ -90,7 +90,7 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
 {
 	bool repeats;
 
-	if (likely(slot_state(atom32_load(&s->state)) != SLOT_REPEATING))
+	if (likely(!slot_repeats(s)))
 		return false;
 	lock_acquire(&b->lock);
 	repeats = expiry_rearm(s, e, earliest);

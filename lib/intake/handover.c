@@ -4,15 +4,28 @@
 #include "intake/arrival.h"
 #include "intake/handover.h"
 
+/* Under the lock. */
+static void set_handed_over(struct slot *s)
+{
+	atom32_store(&s->ticket, atom32_load(&s->ticket) | TICKET_HANDED_OVER);
+}
+
+static void clear_handed_over(struct slot *s)
+{
+	atom32_store(&s->ticket, atom32_load(&s->ticket) & ~TICKET_HANDED_OVER);
+}
+
 enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
 			  int64_t now)
 {
 	enum expiry x;
 
+	if (likely(slot_hand_over(s, e)))
+		return EXPIRY_RUN;
 	lock_acquire(&b->lock);
 	x = expiry_judge(s, e, now);
 	if (x == EXPIRY_RUN)
-		s->handed_over = true;
+		set_handed_over(s);
 	lock_release(&b->lock);
 	return x;
 }
@@ -27,7 +40,7 @@ bool handover_announce(struct bucket *b, struct wakeup *w, int64_t deadline)
 /* Under the lock.  Returns whether the driver must be woken. */
 static bool strand(struct bucket *b, struct wakeup *w, struct slot *s)
 {
-	s->handed_over = true;
+	set_handed_over(s);
 	s->stranded = true;
 	s->next = b->stranded;
 	b->stranded = s;
@@ -65,7 +78,7 @@ static void file(struct bucket *b, struct wakeup *w, struct slot *s)
 		a = arrival_aim(b, s->queued);
 	}
 	if (arrival_has_room(b, a.lane)) {
-		s->handed_over = false;
+		clear_handed_over(s);
 		kick = arrival_push(b, w, a.lane, slot_entry(s));
 	} else {
 		kick = strand(b, w, s);
@@ -77,13 +90,13 @@ static void file(struct bucket *b, struct wakeup *w, struct slot *s)
 
 static void free_slot(struct bucket *b, struct slot *s)
 {
-	s->handed_over = false;
 	slots_recycle(&b->slots, s, s->index >> b->slots.shift);
 }
 
-enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
-			   int64_t now)
+static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
+					  struct slot *s)
 {
+	int64_t now = watch_now(w->watch);
 	struct entry e;
 	enum expiry x;
 
@@ -102,13 +115,22 @@ enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 	return x;
 }
 
-bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
-		    int64_t now)
+enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s)
+{
+	return likely(slot_begin_handed_over(s)) ? EXPIRY_RUN
+						 : begin_slow(b, w, s);
+}
+
+bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)
 {
 	struct entry e;
+	int64_t earliest;
 
+	if (likely(!slot_repeats(s)))
+		return false;
+	earliest = wakeup_earliest(w, watch_now(w->watch));
 	lock_acquire(&b->lock);
-	if (expiry_rearm(s, &e, wakeup_earliest(w, now))) {
+	if (expiry_rearm(s, &e, earliest)) {
 		file(b, w, s);
 		return true;
 	}
@@ -128,7 +150,7 @@ struct entry handover_collect(struct bucket *b, struct slot *s)
 	struct entry e;
 
 	lock_acquire(&b->lock);
-	s->handed_over = false;
+	clear_handed_over(s);
 	s->stranded = false;
 	e = slot_entry(s);
 	lock_release(&b->lock);

@@ -36,15 +36,13 @@ enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
  * rescheduled to a later time, and has an entry for that now.  OVER: it was
  * cancelled, and its slot is free.
  */
-enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
-			   int64_t now);
+enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s);
 
 /*
- * The callback has returned, at the time now.  False: the timer does not run
- * again; it is still handed over, until handover_free.
+ * The callback has returned.  False: the timer does not run again; it is still
+ * handed over, until handover_free.
  */
-bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
-		    int64_t now);
+bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s);
 
 /* Frees the slot of one that is over. */
 void handover_free(struct bucket *b, struct slot *s);

@@ -54,10 +54,10 @@ uint32_t intake_default_buckets(void);
 /* Another bucket than b, if one of the next few is free. */
 struct bucket *intake_pick_other(struct intake *in, struct bucket *b);
 
-/* For a timer: a hint, and any bucket will do. */
-static inline struct bucket *intake_pick(struct intake *in)
+/* For a timer, by the caller's CPU: a hint, and any bucket will do. */
+static inline struct bucket *intake_pick(struct intake *in, uint32_t cpu)
 {
-	struct bucket *b = &in->bucket[cpu_map_pick(&in->cpus)];
+	struct bucket *b = &in->bucket[cpu];
 
 	return likely(!lock_is_held(&b->lock)) ? b : intake_pick_other(in, b);
 }

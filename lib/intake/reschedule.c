@@ -75,17 +75,22 @@ static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
 
 /*
  * A pending timer, whose entry will have the deadline due.  "Moved" comes
- * first, then the ticket.
+ * first, then the ticket.  1: the timer is handed over, or the driver was about
+ * to do that and was faster.
  */
 static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
 {
 	uint32_t word = atom32_load(&s->state);
+	uint32_t ticket = atom32_load(&s->ticket);
 
+	if (slot_is_handed_over(s))
+		return 1;
 	if ((slot_state(word) != SLOT_ARMED &&
 	     slot_state(word) != SLOT_MOVED) ||
 	    !mark_moved(s, word))
 		return -ENOENT;
-	atom32_store(&s->ticket, atom32_load(&s->ticket) + TICKET_STEP);
+	if (atom32_swap(&s->ticket, ticket, ticket + TICKET_STEP) != ticket)
+		return 1;
 	s->queued = due;
 	s->deadline = deadline;
 	return 0;
@@ -120,16 +125,17 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (r < 0)
 		return r;
 	r = move(s, id, deadline, inside);
-	if (r == 1 && s->handed_over)
-		return move_handed_over(b, w, s, deadline);
-	if (r == 1) {
-		r = get_new_entry(s, deadline, a.due);
-		if (r == 0) {
-			arrival_add(b, w, a.lane, slot_entry(s));
-			return 0;
-		}
+	if (r != 1) {
+		lock_release(&b->lock);
+		return r;
 	}
-	lock_release(&b->lock);
+	r = get_new_entry(s, deadline, a.due);
+	if (r == 0)
+		arrival_add(b, w, a.lane, slot_entry(s));
+	else if (r == 1)
+		r = move_handed_over(b, w, s, deadline);
+	else
+		lock_release(&b->lock);
 	return r;
 }
 
@@ -140,7 +146,7 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	lock_acquire(&b->lock);
 	r = likely(b->open) ? move(s, id, deadline, inside) : -ESHUTDOWN;
-	if (unlikely(r == 1 && s->handed_over))
+	if (unlikely(r == 1 && slot_is_handed_over(s)))
 		return move_handed_over(b, w, s, deadline);
 	lock_release(&b->lock);
 	if (unlikely(r == 1))

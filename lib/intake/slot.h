@@ -83,12 +83,15 @@ struct timer {
 };
 
 struct slot {
-	atom32 state;   /* generation and slot_state */
-	atom32 ticket;  /* its entry's; written under the bucket's lock */
+	atom32 state; /* generation and slot_state */
+	/*
+	 * Its entry's.  Written under the bucket's lock; but for the driver,
+	 * who may hand a timer over by a compare-and-swap.
+	 */
+	atom32 ticket;
 	uint32_t index; /* set before the first use, constant from then on */
 	/* Protected by the bucket's lock. */
-	bool handed_over; /* no queue has its entry; see handover.h */
-	bool stranded;    /* and it is on its bucket's list of such timers */
+	bool stranded; /* handed over, and on its bucket's list of such */
 	int64_t deadline;
 	int64_t queued; /* its entry's; later, where the timer's has passed */
 	/*
@@ -310,6 +313,12 @@ static inline enum slot_state slot_state(uint32_t word)
 	return (enum slot_state)(word & SLOT_STATE_MASK);
 }
 
+/* Is the timer running, and to run again?  For who runs it: it has returned. */
+static inline bool slot_repeats(const struct slot *s)
+{
+	return slot_state(atom32_load(&s->state)) == SLOT_REPEATING;
+}
+
 /* The word of the same timer in another state. */
 static inline uint32_t slot_in(uint32_t word, enum slot_state state)
 {
@@ -337,10 +346,9 @@ static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
 				int64_t due)
 {
 	uint32_t word = atom32_load(&s->state) | SLOT_ARMED;
+	uint32_t ticket = atom32_load(&s->ticket) | (TICKET_STEP - 1);
 
-	uint32_t ticket = atom32_load(&s->ticket) | TICKET_REPEATS;
-
-	atom32_store(&s->ticket, ticket + !!t->period + 1);
+	atom32_store(&s->ticket, ticket + 1 + !!t->period);
 	s->deadline = t->deadline;
 	s->queued = due;
 	s->period = t->period;
@@ -402,6 +410,34 @@ static inline bool slot_begin(struct slot *s, const struct entry *e)
 
 	return slot_state(word) == SLOT_ARMED && slot_owns(s, e) &&
 	       !(e->ticket & TICKET_REPEATS) &&
+	       slot_change(s, &word, SLOT_RUNNING);
+}
+
+static inline bool slot_is_handed_over(const struct slot *s)
+{
+	return atom32_load(&s->ticket) & TICKET_HANDED_OVER;
+}
+
+/*
+ * Hands a timer over if its entry counts, and it was armed a moment ago.  It
+ * may be cancelled or moved by now: who begins it will see.  By the driver,
+ * without the lock.  Acquire: as in slot_begin; the compare-and-swap pairs with
+ * that of who gives it a new entry (reschedule.c).
+ */
+static inline bool slot_hand_over(struct slot *s, const struct entry *e)
+{
+	return slot_state(atom32_load_acquire(&s->state)) == SLOT_ARMED &&
+	       atom32_swap(&s->ticket, e->ticket,
+			   e->ticket | TICKET_HANDED_OVER) == e->ticket;
+}
+
+/* handed over, armed -> running, if the timer does not repeat. */
+static inline bool slot_begin_handed_over(struct slot *s)
+{
+	uint32_t word = atom32_load_acquire(&s->state);
+
+	return slot_state(word) == SLOT_ARMED &&
+	       !(atom32_load(&s->ticket) & TICKET_REPEATS) &&
 	       slot_change(s, &word, SLOT_RUNNING);
 }
 

@@ -75,33 +75,22 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	return kick;
 }
 
-/* What the descriptor must be set to; AWAKE: whoever is awake will see to it */
-static int64_t due(struct wakeup *w)
+/*
+ * A loop is woken to lie down again.  After the stop nobody does; and who was
+ * late takes it back.
+ */
+static void kick_loop(struct wakeup *w)
 {
-	int64_t t;
-
-	lock_acquire(&w->lock);
-	t = wakeup_stopping(w) ? INT64_MAX : w->sleep;
-	lock_release(&w->lock);
-	return t;
-}
-
-static void set_descriptor(struct wakeup *w)
-{
-	int64_t set, t = due(w);
-
-	do {
-		set = t;
-		if (t != AWAKE)
-			sleeper_set(&w->sleeper, t);
-		t = due(w);
-	} while (t != set);
+	if (!wakeup_stopping(w))
+		sleeper_wake(&w->sleeper, &w->seq);
+	if (wakeup_stopping(w))
+		sleeper_set(&w->sleeper, INT64_MAX);
 }
 
 void wakeup_kick(struct wakeup *w)
 {
 	if (w->sleeper.polled)
-		set_descriptor(w);
+		kick_loop(w);
 	else
 		sleeper_wake(&w->sleeper, &w->seq);
 }
@@ -150,9 +139,18 @@ static int64_t halfway(int64_t now, int64_t until)
 }
 
 /* By when it must wake up.  Under the lock. */
-static int64_t first(const struct wakeup *w, int64_t next)
+static int64_t first(const struct wakeup *w, int64_t next, int64_t now)
 {
-	return latest(w, next < w->arrivals ? next : w->arrivals);
+	int64_t until = latest(w, next < w->arrivals ? next : w->arrivals);
+
+	return unlikely(w->woken >= WAKEUP_ROW) ? halfway(now, until) : until;
+}
+
+/* Under the lock. */
+static void set_asleep(struct wakeup *w, int64_t until)
+{
+	w->sleep = until;
+	w->kicked = false;
 }
 
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
@@ -162,15 +160,12 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
-	until = first(w, next);
-	if (unlikely(w->woken >= WAKEUP_ROW))
-		until = halfway(now, until);
+	until = first(w, next, now);
 	if (until <= now || wakeup_stopping(w)) {
 		lock_release(&w->lock);
 		return false;
 	}
-	w->sleep = until;
-	w->kicked = false;
+	set_asleep(w, until);
 	lock_release(&w->lock);
 
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
@@ -178,10 +173,35 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 	return true;
 }
 
+/* What the descriptor must be set to. */
+static int64_t due(struct wakeup *w)
+{
+	int64_t t;
+
+	lock_acquire(&w->lock);
+	t = wakeup_stopping(w) ? INT64_MAX : w->sleep;
+	lock_release(&w->lock);
+	return t;
+}
+
+/* Who has announced meanwhile may have kicked before it was set here. */
+static void set_descriptor(struct wakeup *w)
+{
+	int64_t set, t = due(w);
+
+	do {
+		set = t;
+		sleeper_set(&w->sleeper, t);
+		t = due(w);
+	} while (t != set);
+}
+
 void wakeup_lie_down(struct wakeup *w, int64_t next)
 {
+	int64_t now = watch_now(w->watch);
+
 	lock_acquire(&w->lock);
-	w->sleep = first(w, next);
+	set_asleep(w, first(w, next, now));
 	lock_release(&w->lock);
 	set_descriptor(w);
 }

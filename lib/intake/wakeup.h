@@ -23,9 +23,10 @@
  *     announced for the other half then needs no wake-up.  That costs at most
  *     one sleep more for every WAKEUP_ROW wake-ups.
  *  4. Where the sleep is in an event loop of the user's, its descriptor is set
- *     to the time `sleep`, by whoever changes that: each sets it to what it
- *     has found, and does so again if that has changed meanwhile.  So the last
- *     one leaves it right, and the loop wakes for what is due alone.
+ *     to a time by the driver alone, when it lies down.  Who kicks makes it
+ *     readable at once, and the loop has the driver lie down again.  So nobody
+ *     sets it to a later time than another has announced, however long it takes
+ *     between its announcement and its system call.
  *
  * The announcement is made under the bucket's lock (order: bucket, then this
  * one), the system call after both are free.  A thread that is preempted

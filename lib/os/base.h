@@ -12,6 +12,12 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* The compiler moves no access to memory past this.  A CPU may. */
+static inline void keep_order(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
 /*
  * What threads on different CPUs write lies this far apart: two lines,
  * because several CPUs fetch them in pairs.

@@ -532,7 +532,9 @@ START_TEST(idle)
 	thread = start_thread(schedule_far, NULL);
 	run_until(told);
 	join(thread);
-	ck_assert_int_eq(readied, 0);
+	/* Each that was earlier than all woke it once, at most. */
+	ck_assert_int_le(readied, 12);
+	readied_within(100);
 	ck_assert_int_eq(readied_within(100), 0);
 
 	id = schedule(timerthread_now(tt) + MS, fire, NULL);
@@ -554,7 +556,7 @@ START_TEST(moved_away)
 		ck_assert_int_eq(timerthread_reschedule(
 					 tt, id, timerthread_now(tt) + HOUR),
 				 0);
-	ck_assert_int_le(readied_within(100), 1);
+	ck_assert_int_le(readied_within(100), 2);
 	ck_assert_int_eq(readied_within(50), 0);
 	end();
 }
@@ -702,7 +704,8 @@ START_TEST(stopped_by_another_thread)
 	join(thread);
 	/* Else the thread came too late for that. */
 	if (t.cancelled) {
-		ck_assert_int_eq(readied, 0);
+		/* Because it was the earliest. */
+		ck_assert_int_le(readied, 1);
 		ck_assert_int_eq(t.runs, 0);
 	}
 	check_not_readable(timers.fd);

@@ -8,15 +8,20 @@
  * set to has come.  A dispatch empties the buckets if something in them is
  * due.  What must hold:
  *
+ *  - At each moment: while the loop waits, the descriptor is set to no later
+ *    time than the deadline of a timer whose schedule call has returned; or
+ *    one that is due no later is in that call still, and shall set it.  So no
+ *    timer waits for a thread that schedules a later one.
  *  - When nothing moves any more, all timers have run, and the descriptor is
  *    set to no time: an idle instance does not wake its loop.
  *  - A stop at any moment leaves it set to none.
  *
  * A section under wakeup's lock is one step, and so is the system call.
  *
- * The names are those of the code.  A switch each leaves out one thing that
- * the code does, and must be caught: NO_KICK, NO_RECHECK, NO_ARRIVALS,
- * NO_STOPPING.  (AWAKE only saves system calls.)
+ * The names are those of the code.  A switch each leaves out or breaks one
+ * thing that the code does, and must be caught: NO_KICK, NO_RECHECK,
+ * NO_ARRIVALS, NO_STOPPING, NOT_TAKEN_BACK, and KICK_SETS (who kicks sets the
+ * time, and looks again, as the driver does).
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -29,52 +34,46 @@
 #define LATEST 3
 #endif
 
-#define AWAKE 0
-#define NEVER 4 /* deadlines are 1 to LATEST */
+#define AT_ONCE 0
+#define AWAKE	0
+#define NEVER	4 /* deadlines are 1 to LATEST */
 
 #define MIN(a, b) ((a) < (b) -> (a) : (b))
 
-/* A set of deadlines: bit d for d. */
-#define ADD(set, d)   set = set | (1 << (d))
-#define EARLIEST(set)                                                          \
-	((set) & 2 -> 1 : ((set) & 4 -> 2 : ((set) & 8 -> 3 : NEVER)))
+/* Where a timer is. */
+#define NOT_YET 0
+#define BUCKET	1
+#define ENGINE	2
+#define RUN	3
 
-/* What has come by the time t. */
-#define BY(t) ((1 << ((t) + 1)) - 1)
+#define ALL (PRODUCERS * TIMERS)
 
 byte now;
-byte timers;		    /* in the buckets */
-byte pending;		    /* in the engine */
+byte deadline[ALL];
+byte where[ALL];
+bool returned[ALL];	    /* its schedule call has */
 byte arrivals = NEVER;	    /* as in struct wakeup */
 byte asleep_until = NEVER;  /* `sleep` */
 bool stopping;
 byte set_to = NEVER;	    /* the descriptor */
 byte producers = PRODUCERS;
+bool waits = true;	    /* the loop does */
 bool stopped;
 bool left;		    /* the loop */
 
 inline due(t)
 {
-	atomic {
-#ifdef NO_STOPPING
-		t = asleep_until
-#else
-		t = (stopping -> NEVER : asleep_until)
-#endif
-	}
+	t = (stopping -> NEVER : asleep_until)
 }
 
 inline set_descriptor(t, set)
 {
-	due(t);
+	atomic { due(t) };
 	do
 	:: true ->
 		atomic {
 			set = t;
-			if
-			:: t != AWAKE -> set_to = t
-			:: else
-			fi
+			set_to = t
 		};
 #ifdef NO_RECHECK
 		break;
@@ -93,45 +92,66 @@ inline set_descriptor(t, set)
 	}
 }
 
-/* wakeup_announce; the bucket's lock keeps collect from coming between */
-inline announce(deadline, kick)
+/* kick_loop */
+inline kick_loop(t, set)
 {
-	atomic {
-		if
-		:: deadline < arrivals ->
-			arrivals = deadline;
-			if
-			:: deadline < asleep_until ->
-				asleep_until = deadline;
-				kick = true
-			:: else
-			fi
-		:: else
-		fi
-	}
+#ifdef KICK_SETS
+	set_descriptor(t, set)
+#elif defined(NO_STOPPING)
+	set_to = AT_ONCE
+#else
+	if
+	:: !stopping -> set_to = AT_ONCE
+	:: stopping
+	fi;
+#ifndef NOT_TAKEN_BACK
+	if
+	:: stopping -> set_to = NEVER
+	:: !stopping
+	fi
+#endif
+#endif
 }
 
-proctype producer()
+/* wakeup_announce; the bucket's lock keeps collect from coming between */
+inline announce(d, kick)
 {
-	byte n, deadline, t, set;
+	if
+	:: d < arrivals ->
+		arrivals = d;
+		if
+		:: d < asleep_until ->
+			asleep_until = d;
+			kick = true
+		:: else
+		fi
+	:: else
+	fi
+}
+
+proctype producer(byte me)
+{
+	byte n, t, set;
 	bool kick;
 
-	for (n : 1 .. TIMERS) {
+	for (n : me * TIMERS .. me * TIMERS + TIMERS - 1) {
 		atomic {
-			select (deadline : 1 .. LATEST);
-			ADD(timers, deadline);
-			announce(deadline, kick)
+			select (t : 1 .. LATEST);
+			deadline[n] = t;
+			where[n] = BUCKET;
+			announce(t, kick);
+			t = 0
 		}
 		if
 		:: kick ->
 #ifndef NO_KICK
-			set_descriptor(t, set)
+			kick_loop(t, set)
 #endif
 		:: else
 		fi;
 		atomic {
 			kick = false;
-			deadline = 0
+			returned[n] = true
 		}
 	}
 	producers--
@@ -145,39 +165,92 @@ proctype clock()
 	od
 }
 
+/* wakeup_collect, and what is due runs */
+inline turn(i)
+{
+	atomic {
+		for (i : 0 .. ALL - 1) {
+			if
+			:: arrivals <= now && where[i] == BUCKET ->
+				where[i] = ENGINE
+			:: else
+			fi
+		}
+		arrivals = (arrivals <= now -> NEVER : arrivals);
+		for (i : 0 .. ALL - 1) {
+			if
+			:: where[i] == ENGINE && deadline[i] <= now ->
+				where[i] = RUN
+			:: else
+			fi
+		}
+		i = 0
+	}
+}
+
+/* wakeup_lie_down */
+inline lie_down(i, t, set)
+{
+	atomic {
+#ifdef NO_ARRIVALS
+		t = NEVER;
+#else
+		t = arrivals;
+#endif
+		for (i : 0 .. ALL - 1) {
+			if
+			:: where[i] == ENGINE -> t = MIN(t, deadline[i])
+			:: else
+			fi
+		}
+		asleep_until = t;
+		i = 0
+	}
+	set_descriptor(t, set)
+}
+
 proctype loop()
 {
-	byte t, set;
+	byte i, t, set;
 
 	do
 	:: stopped -> break
-	:: set_to <= now ->
+	:: atomic { set_to <= now -> waits = false }
 		asleep_until = AWAKE;
 		if
 		:: stopping -> break
 		:: else ->
-			/* The turn */
-			atomic {
-				if
-				:: arrivals <= now ->
-					pending = pending | timers;
-					timers = 0;
-					arrivals = NEVER
-				:: else
-				fi;
-				pending = pending & ~BY(now)
-			}
-			atomic {
-#ifdef NO_ARRIVALS
-				asleep_until = EARLIEST(pending)
-#else
-				asleep_until = MIN(arrivals, EARLIEST(pending))
-#endif
-			}
-			set_descriptor(t, set)
+			turn(i);
+			lie_down(i, t, set);
+			waits = true
 		fi
 	od;
 	left = true
+}
+
+/* first: the earliest that is in its schedule call */
+#define WAITS_TOO_LONG(n)                                                      \
+	(returned[n] && where[n] != RUN && set_to > deadline[n] &&             \
+	 first > deadline[n])
+
+/* At each moment. */
+active proctype check()
+{
+	byte i, first = NEVER;
+
+end:	atomic {
+		waits && !stopping ->
+		for (i : 0 .. ALL - 1) {
+			if
+			:: where[i] != NOT_YET && !returned[i] ->
+				first = MIN(first, deadline[i])
+			:: else
+			fi
+		}
+		for (i : 0 .. ALL - 1) {
+			assert(!WAITS_TOO_LONG(i))
+		}
+	}
 }
 
 /* wakeup_stop */
@@ -187,7 +260,7 @@ inline stop(t, set)
 		stopping = true;
 		asleep_until = AWAKE
 	}
-	set_descriptor(t, set)
+	kick_loop(t, set)
 }
 
 init
@@ -195,8 +268,8 @@ init
 	byte i, t, set;
 
 	atomic {
-		for (i : 1 .. PRODUCERS) {
-			run producer()
+		for (i : 0 .. PRODUCERS - 1) {
+			run producer(i)
 		}
 		run clock();
 		run loop()
@@ -205,7 +278,9 @@ init
 	:: true ->
 		timeout;
 		assert(producers == 0 && now == LATEST);
-		assert(timers == 0 && pending == 0);
+		for (i : 0 .. ALL - 1) {
+			assert(where[i] == RUN)
+		}
 		assert(set_to == NEVER)
 	:: true /* stop at any moment */
 	fi;

@@ -28,7 +28,8 @@
  * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
  * NO_PUT_BACK (what was moved to a later time runs when its entry is due); with
  * EXECUTOR: NO_HANDED_OVER (what is handed over gets an entry when it is moved
- * to an earlier time), FILED_EARLY (it is handed over no more while memory is
+ * to an earlier time), TICKET_STORED (it gets one if the driver hands it over
+ * just then), FILED_EARLY (it is handed over no more while memory is
  * taken); with STRANDS: STRANDED_FREE (nor when it is stranded), STRAND_STALE
  * (the driver strands it by an entry that does not count).
  */
@@ -164,6 +165,31 @@ inline cancel(mine)
 }
 
 /* bucket_reschedule; the second look after more room was made is left out */
+/* Of get_new_entry.  ok: it has one; else the timer is handed over. */
+inline get_new_ticket(ok)
+{
+#ifdef NO_HANDED_OVER
+	ok = true;
+	ticket++
+#elif defined(TICKET_STORED)
+	ok = !handed_over;
+	if
+	:: ok -> ticket++
+	:: else
+	fi
+#else
+	atomic {
+		ok = !handed_over;
+		if
+#ifndef KEEP_TICKET
+		:: ok -> ticket++
+#endif
+		:: else
+		fi
+	}
+#endif
+}
+
 inline reschedule(mine, to, ok, i)
 {
 	mine = id;
@@ -198,20 +224,14 @@ inline reschedule(mine, to, ok, i)
 			};
 #endif
 			if
-#ifndef NO_HANDED_OVER
-			:: ok && to < queued && handed_over ->
-				queued = to;
-				deadline = to
-			:: ok && to < queued && !handed_over ->
-#else
 			:: ok && to < queued ->
-#endif
-#ifndef KEEP_TICKET
-				ticket++;
-#endif
+				get_new_ticket(ok);
 				queued = to;
 				deadline = to;
-				atomic { add_entry(i, BUCKET) }
+				if
+				:: ok -> atomic { add_entry(i, BUCKET) }
+				:: else
+				fi
 			:: ok && to >= queued -> deadline = to
 			:: else
 			fi
@@ -325,7 +345,18 @@ inline change_state(from, to, done)
 inline begin(i, seen, owns)
 {
 #ifdef EXECUTOR
-	owns = false;
+	/* slot_hand_over */
+	seen = word;
+	atomic {
+		owns = (STATE(seen) == ARMED && ticket == e_ticket[i] &&
+			!handed_over);
+		if
+		:: owns ->
+			handed_over = true;
+			with_executor = true
+		:: else
+		fi
+	};
 #else
 	/* slot_begin */
 #ifdef TICKET_FIRST
@@ -346,8 +377,10 @@ inline begin(i, seen, owns)
 	if
 	:: owns ->
 		where[i] = NOWHERE;
+#ifndef EXECUTOR
 		execute();
 		recycle()
+#endif
 	:: else ->
 		LOCK;
 		seen = word;
@@ -484,14 +517,30 @@ proctype executor()
 	do
 	:: true;
 end:	   with_executor;
-	   LOCK;
+	   /* slot_begin_handed_over */
 	   atomic {
 		with_executor = false;
-		queued = deadline;
 		seen = word
 	   };
+	   done = false;
 	   if
-	   :: STATE(seen) >= DEAD -> free_handed_over()
+	   :: STATE(seen) == ARMED -> change_state(seen, RUNNING, done)
+	   :: else
+	   fi;
+	   if
+	   :: done -> execute()
+	   :: else
+	   fi;
+	   LOCK;
+	   atomic {
+		seen = word;
+		if
+		:: !done -> queued = deadline
+		:: else
+		fi
+	   };
+	   if
+	   :: done || STATE(seen) >= DEAD -> free_handed_over()
 	   :: STATE(seen) < DEAD && deadline > now ->
 		change_state(seen, ARMED, done);
 		if

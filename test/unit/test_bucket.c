@@ -986,14 +986,14 @@ START_TEST(a_held_bucket_is_passed_over)
 				ck_assert_ptr_eq(
 					intake_pick_other(in, &in->bucket[k]),
 					&in->bucket[i]);
-		ck_assert_ptr_eq(intake_pick(in), &in->bucket[i]);
+		ck_assert_ptr_eq(intake_pick(in, 0), &in->bucket[i]);
 		lock_acquire(&in->bucket[i].lock);
 	}
 	intake_destroy(in);
 
 	in = intake_create(1);
 	lock_acquire(&in->bucket[0].lock);
-	ck_assert_ptr_eq(intake_pick(in), &in->bucket[0]);
+	ck_assert_ptr_eq(intake_pick(in, 0), &in->bucket[0]);
 	intake_destroy(in);
 }
 END_TEST

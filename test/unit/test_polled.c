@@ -174,6 +174,13 @@ static int wakeups(int ms)
 	return n;
 }
 
+/* Who schedules what is earlier than all wakes the loop, to lie down again. */
+static void lie_down(void)
+{
+	while (readable())
+		ck_assert_int_ge(dispatch(), 0);
+}
+
 static void sleep_until(int64_t t)
 {
 	while (now() < t)
@@ -413,8 +420,10 @@ END_TEST
 /* Not readable, or else that time has come. */
 static void check_not_before(int64_t deadline)
 {
-	bool was_readable = readable();
+	bool was_readable;
 
+	lie_down();
+	was_readable = readable();
 	if (now() < deadline)
 		ck_assert(!was_readable);
 }
@@ -422,13 +431,15 @@ static void check_not_before(int64_t deadline)
 /* False: it is so late that later is due, too. */
 static bool check_next(int64_t deadline, int64_t later)
 {
+	runs = 0;
 	while (now() < deadline) {
 		check_not_before(deadline);
 		usleep(200);
 	}
-	wait_readable();
-	runs = 0;
-	ck_assert_int_ge(dispatch(), 1);
+	while (runs == 0) {
+		wait_readable();
+		dispatch();
+	}
 	if (runs == 1)
 		return true;
 	ck_assert_int_eq(runs, 2);
@@ -496,7 +507,9 @@ START_TEST(never_is_never)
 }
 END_TEST
 
-/* It says so once; then there is nothing to wake up for. */
+/*
+ * It says so once, and once to lie down; then there is nothing to wake up for.
+ */
 START_TEST(cancelled_wakes_once)
 {
 	for (int i = 0; i < 2; i++) {
@@ -510,7 +523,7 @@ START_TEST(cancelled_wakes_once)
 			dispatch();
 		r = timerthread_cancel(tt, id);
 		ck_assert_int_eq(r, runs ? -ENOENT : 0);
-		ck_assert_int_le(wakeups(50), 1);
+		ck_assert_int_le(wakeups(50), 2 - i);
 		ck_assert_int_eq(wakeups(50), 0);
 		end();
 	}
@@ -532,6 +545,7 @@ START_TEST(idle_means_asleep)
 	ck_assert_int_le(wakeups(60), 1);
 	ck_assert_int_eq(wakeups(60), 0);
 	schedule(now() + HOUR, never, NULL);
+	ck_assert_int_eq(wakeups(60), 1);
 	ck_assert_int_eq(wakeups(60), 0);
 	dispatch();
 	ck_assert_int_eq(wakeups(60), 0);
@@ -578,6 +592,7 @@ START_TEST(a_burst_of_the_cancelled)
 			abort();
 	}
 	check_sets(1);
+	lie_down();
 	for (int i = 0; i < N; i++)
 		timerthread_cancel(tt, id[i]);
 	wait_readable();
@@ -611,11 +626,14 @@ START_TEST(it_is_set_to_the_earliest)
 		begin_on(clocks[i]);
 		far = now() + HOUR;
 		schedule(far, never, NULL);
+		ck_assert(readable());
+		ck_assert_int_eq(dispatch(), 0);
+		ck_assert(!readable());
 		ck_assert_int_eq(last_set(), far);
 		schedule(far + 1, never, NULL);
 		ck_assert_int_eq(last_set(), far);
 		schedule(far - 1, never, NULL);
-		ck_assert_int_eq(last_set(), far - 1);
+		ck_assert(readable());
 		ck_assert_int_eq(dispatch(), 0);
 		ck_assert_int_eq(last_set(), far - 1);
 		schedule(0, note, NULL);
@@ -640,13 +658,15 @@ START_TEST(slack)
 		new_sets();
 		far = now() + HOUR;
 		schedule(far, never, NULL);
+		lie_down();
 		ck_assert_int_eq(last_set(), far + 30 * MS);
 		/* It wakes in time for these. */
 		schedule(far + 1, never, NULL);
-		ck_assert_uint_eq(new_sets(), 1);
+		ck_assert_uint_eq(new_sets(), 2);
 		schedule(far - 1, never, NULL);
-		ck_assert_int_eq(last_set(), far - 1 + 30 * MS);
 		ck_assert_uint_eq(new_sets(), 1);
+		lie_down();
+		ck_assert_int_eq(last_set(), far - 1 + 30 * MS);
 		ck_assert_int_eq(dispatch(), 0);
 		ck_assert_int_eq(last_set(), far - 1 + 30 * MS);
 		end();
@@ -1363,8 +1383,9 @@ START_TEST(an_edge_each)
 		}
 		ck_assert(!wait_with_epoll(epoll, 0));
 		schedule(now() + MS, note, NULL);
-		wait_edge(epoll);
-		ck_assert_int_eq(dispatch(), 1);
+		do
+			wait_edge(epoll);
+		while (dispatch() == 0);
 	}
 	self = every(0, 1, note, NULL);
 	for (int i = 0; i < 20; i++) {
@@ -1973,6 +1994,38 @@ START_TEST(a_later_one_does_not_undo_it)
 }
 END_TEST
 
+/*
+ * Two threads schedule.  The one that is later in its system call is held
+ * there, and then again behind it: the other's timer does not wait for that.
+ */
+START_TEST(nobody_waits_for_who_is_slow)
+{
+	for (uint32_t when = TARRY_BEFORE; when <= TARRY_AFTER; when++) {
+		pthread_t t;
+
+		begin();
+		atom32_store(&tarry, when);
+		t = start_thread(schedule_far, NULL);
+		wait_for(&ran);
+		runs = 0;
+		schedule(now() + 5 * MS, note, NULL);
+		if (when == TARRY_BEFORE) {
+			atom32_store(&tarry, TARRY_AFTER);
+			sem_post(&go);
+			wait_for(&ran);
+		}
+		while (runs == 0) {
+			wait_readable();
+			dispatch();
+		}
+		sem_post(&go);
+		pthread_join(t, NULL);
+		lie_down();
+		end();
+	}
+}
+END_TEST
+
 /* One that schedules, while another stops. */
 static void *schedule_until_stopped(void *arg)
 {
@@ -2023,10 +2076,14 @@ START_TEST(inherited)
 {
 	for (int i = 0; i < CLOCKS; i++) {
 		begin_on(clocks[i]);
+		runs = 0;
 		schedule(now() + 30 * MS, note, NULL);
+		lie_down();
 		in_child(use_in_child);
-		wait_readable();
-		ck_assert_int_eq(dispatch(), 1);
+		while (runs == 0) {
+			wait_readable();
+			dispatch();
+		}
 		schedule(0, note, NULL);
 		in_child(use_in_child);
 		ck_assert(readable());
@@ -2136,6 +2193,7 @@ int main(void)
 		race_with_two_loops,
 		race_of_two_who_schedule,
 		a_later_one_does_not_undo_it,
+		nobody_waits_for_who_is_slow,
 		race_with_stop,
 		inherited,
 		forked_by_a_callback,
