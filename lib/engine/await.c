@@ -6,13 +6,14 @@
 void await_init(struct await *a)
 {
 	pthread_mutex_init(&a->mutex, NULL);
-	pthread_cond_init(&a->changed, NULL);
+	pthread_cond_init(&a->nobody, NULL);
+	a->first = NULL;
 	a->waiting = 0;
 }
 
 void await_destroy(struct await *a)
 {
-	pthread_cond_destroy(&a->changed);
+	pthread_cond_destroy(&a->nobody);
 	pthread_mutex_destroy(&a->mutex);
 }
 
@@ -20,6 +21,18 @@ void await_destroy(struct await *a)
 static bool is_ending(const struct slot *s, uint64_t id)
 {
 	return atom32_load(&s->state) == slot_in(slot_word(id), SLOT_ENDING);
+}
+
+/* With the mutex held.  Who ends the callback takes it off the chain. */
+static void sleep_on(struct await *a, const struct slot *s, uint64_t id)
+{
+	struct waiter w = {.s = s, .next = a->first};
+
+	pthread_cond_init(&w.over, NULL);
+	a->first = &w;
+	while (is_ending(s, id))
+		pthread_cond_wait(&w.over, &a->mutex);
+	pthread_cond_destroy(&w.over);
 }
 
 int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
@@ -33,13 +46,30 @@ int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
 	r = slot_cancel(s, id);
 	if (r == 0)
 		cap_give(c);
-	while (r == 1 && is_ending(s, id))
-		pthread_cond_wait(&a->changed, &a->mutex);
-	a->waiting--;
-	pthread_cond_broadcast(&a->changed);
+	if (r == 1 && is_ending(s, id))
+		sleep_on(a, s, id);
+	if (--a->waiting == 0)
+		pthread_cond_broadcast(&a->nobody);
 	pthread_mutex_unlock(&a->mutex);
 	pthread_setcancelstate(cancel_state, NULL);
 	return r;
+}
+
+/* With the mutex held. */
+static void wake_those_for(struct await *a, const struct slot *s)
+{
+	struct waiter **next = &a->first;
+
+	while (*next) {
+		struct waiter *w = *next;
+
+		if (w->s == s) {
+			*next = w->next;
+			pthread_cond_signal(&w->over);
+		} else {
+			next = &w->next;
+		}
+	}
 }
 
 void await_end(struct await *a, struct slot *s)
@@ -48,7 +78,7 @@ void await_end(struct await *a, struct slot *s)
 	/* Release: pairs with the compare-and-swap in slot_cancel. */
 	atom32_store_release(&s->state,
 			     slot_in(atom32_load(&s->state), SLOT_DEAD));
-	pthread_cond_broadcast(&a->changed);
+	wake_those_for(a, s);
 	pthread_mutex_unlock(&a->mutex);
 }
 
@@ -60,7 +90,7 @@ void await_empty(struct await *a)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&a->mutex);
 	while (a->waiting > 0)
-		pthread_cond_wait(&a->changed, &a->mutex);
+		pthread_cond_wait(&a->nobody, &a->mutex);
 	pthread_mutex_unlock(&a->mutex);
 	pthread_setcancelstate(cancel_state, NULL);
 }

@@ -9,6 +9,8 @@
  *     ran, so a timer that nobody waits for pays nothing.
  *  3. A thread that has cancelled in here is counted as waiting until it has
  *     done all that it does with the instance.
+ *  4. Each sleeps on a condition of its own: the end of a callback wakes those
+ *     that wait for it, and no others.
  *
  * Any thread: cancel.  The driver: end.  Who destroys the instance:
  * empty.
@@ -21,10 +23,19 @@
 
 #include <pthread.h>
 
+/* One thread that sleeps, on its stack. */
+struct waiter {
+	const struct slot *s;
+	pthread_cond_t over;
+	struct waiter *next;
+};
+
 struct await {
 	pthread_mutex_t mutex;
-	pthread_cond_t changed;
-	unsigned waiting; /* threads in await_cancel; protected by the mutex */
+	/* Protected by the mutex. */
+	struct waiter *first;  /* those that sleep, a chain */
+	unsigned waiting;      /* threads in await_cancel */
+	pthread_cond_t nobody; /* waiting is 0 */
 };
 
 void await_init(struct await *a);

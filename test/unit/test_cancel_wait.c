@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* A thread in timerthread_cancel_wait. */
-struct waiter {
+struct canceller {
 	pthread_t thread;
 	timerthread_id id;
 	int result;
@@ -23,7 +23,7 @@ static atom32 returned;
 
 static void *wait_in_thread(void *arg)
 {
-	struct waiter *w = arg;
+	struct canceller *w = arg;
 
 	w->result = timerthread_cancel_wait(tt, w->id);
 	w->seen = written;
@@ -42,10 +42,10 @@ static unsigned waiting(void)
 	return n;
 }
 
-static void start_waiters(struct waiter *w, unsigned n, timerthread_id id)
+static void start_waiters(struct canceller *w, unsigned n, timerthread_id id)
 {
 	for (unsigned i = 0; i < n; i++) {
-		w[i] = (struct waiter){.id = id};
+		w[i] = (struct canceller){.id = id};
 		ck_assert_int_eq(pthread_create(&w[i].thread, NULL,
 						wait_in_thread, &w[i]),
 				 0);
@@ -55,7 +55,7 @@ static void start_waiters(struct waiter *w, unsigned n, timerthread_id id)
 }
 
 /* They all waited until the callback had written value. */
-static void check_waiters(struct waiter *w, unsigned n, int value)
+static void check_waiters(struct canceller *w, unsigned n, int value)
 {
 	for (unsigned i = 0; i < n; i++) {
 		pthread_join(w[i].thread, NULL);
@@ -121,7 +121,7 @@ END_TEST
 
 START_TEST(waits_for_the_callback)
 {
-	struct waiter w;
+	struct canceller w;
 	timerthread_id id;
 
 	start();
@@ -145,7 +145,7 @@ END_TEST
 /* One that was cancelled while running before is waited for too. */
 START_TEST(waits_after_a_cancel)
 {
-	struct waiter w;
+	struct canceller w;
 	timerthread_id id;
 
 	start();
@@ -162,7 +162,7 @@ END_TEST
 START_TEST(several_wait)
 {
 	enum { WAITERS = 6 };
-	struct waiter w[WAITERS];
+	struct canceller w[WAITERS];
 
 	start();
 	for (int i = 1; i <= 20; i++) {
@@ -196,7 +196,7 @@ END_TEST
 
 START_TEST(periodic)
 {
-	struct waiter w[3];
+	struct canceller w[3];
 	timerthread_id id;
 
 	start();
@@ -229,7 +229,7 @@ static void arm_and_hold(void *arg)
 
 START_TEST(armed_again)
 {
-	struct waiter w;
+	struct canceller w;
 
 	start();
 	ck_assert_int_eq(
@@ -360,7 +360,7 @@ static void wait_in_callback(void *arg)
 START_TEST(from_another_instance)
 {
 	struct timerthread *second;
-	struct waiter w = {0};
+	struct canceller w = {0};
 
 	start();
 	ck_assert_int_eq(timerthread_create(&second), 0);
@@ -405,7 +405,7 @@ static void wait_for_stop(void)
 
 START_TEST(stop_meanwhile)
 {
-	struct waiter w[3];
+	struct canceller w[3];
 	timerthread_id id;
 	pthread_t t;
 	void *r;
@@ -429,7 +429,7 @@ END_TEST
 /* Who destroys waits for those who wait. */
 START_TEST(destroy_meanwhile)
 {
-	struct waiter w[3];
+	struct canceller w[3];
 
 	for (int i = 1; i <= 50; i++) {
 		pthread_t t;
@@ -461,7 +461,7 @@ static void destroy_and_write(void *arg)
 /* The callback that is waited for destroys the instance itself. */
 START_TEST(destroyed_by_the_callback)
 {
-	struct waiter w[3];
+	struct canceller w[3];
 
 	for (int i = 1; i <= 50; i++) {
 		timerthread_id id;
@@ -493,7 +493,7 @@ static void destroy_once_cancelled(void *arg)
 START_TEST(destroyed_as_soon_as_it_is_cancelled)
 {
 	for (int i = 1; i <= 300; i++) {
-		struct waiter w = {0};
+		struct canceller w = {0};
 
 		start();
 		self = &w.id;

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for the ends of several callbacks at a time, as those of an executor
+ * are.
+ */
+#include "config.h"
+
+#include "engine/await.h"
+#include "harness.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+
+enum { TIMERS = 3, WAITERS = 4 };
+
+static struct await await;
+static struct cap cap; /* none */
+static struct slot slots[TIMERS];
+
+static atom32 wakes; /* returns from pthread_cond_wait */
+
+int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	typedef int wait(pthread_cond_t *, pthread_mutex_t *);
+	wait *next = (wait *)dlsym(RTLD_NEXT, "pthread_cond_wait");
+	int r = next(cond, mutex);
+
+	atom32_add(&wakes, 1);
+	return r;
+}
+
+struct canceller {
+	pthread_t thread;
+	struct slot *s;
+	uint64_t id;
+	int result;
+	atom32 *over; /* what the callback wrote */
+	uint32_t seen;
+};
+
+static atom32 over[TIMERS];
+
+static void *cancel(void *arg)
+{
+	struct canceller *c = arg;
+
+	c->result = await_cancel(&await, &cap, c->s, c->id);
+	c->seen = atom32_load(c->over);
+	return NULL;
+}
+
+static unsigned sleeping(void)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&await.mutex);
+	for (const struct waiter *w = await.first; w; w = w->next)
+		n++;
+	pthread_mutex_unlock(&await.mutex);
+	return n;
+}
+
+static void set_up(void)
+{
+	await_init(&await);
+	for (uint32_t i = 0; i < TIMERS; i++) {
+		slots[i] = (struct slot){.index = i};
+		atom32_store(&slots[i].state,
+			     slot_in(SLOT_GENERATION * (i + 1), SLOT_RUNNING));
+		atom32_store(&over[i], 0);
+	}
+}
+
+static void start(struct canceller *c, unsigned i)
+{
+	struct slot *s = &slots[i];
+
+	*c = (struct canceller){
+		.s = s,
+		.id = slot_id(s, atom32_load(&s->state)),
+		.over = &over[i],
+	};
+	ck_assert_int_eq(pthread_create(&c->thread, NULL, cancel, c), 0);
+}
+
+static void check(struct canceller *c)
+{
+	pthread_join(c->thread, NULL);
+	ck_assert_int_eq(c->result, 1);
+	ck_assert_uint_eq(c->seen, 1);
+}
+
+/* One after the other, in another order than they came. */
+START_TEST(an_end_wakes_those_that_wait_for_it)
+{
+	static const unsigned order[TIMERS] = {1, 2, 0};
+	struct canceller c[TIMERS][WAITERS];
+
+	set_up();
+	for (unsigned k = 0; k < WAITERS; k++) {
+		for (unsigned i = 0; i < TIMERS; i++)
+			start(&c[i][k], i);
+	}
+	while (sleeping() < TIMERS * WAITERS)
+		sched_yield();
+	for (unsigned n = 0; n < TIMERS; n++) {
+		unsigned i = order[n];
+
+		atom32_store(&over[i], 1);
+		await_end(&await, &slots[i]);
+		for (unsigned k = 0; k < WAITERS; k++)
+			check(&c[i][k]);
+		ck_assert_uint_eq(atom32_load(&wakes), (n + 1) * WAITERS);
+		ck_assert_uint_eq(sleeping(), (TIMERS - n - 1) * WAITERS);
+	}
+	await_empty(&await);
+	await_destroy(&await);
+}
+END_TEST
+
+static void *empty(void *arg)
+{
+	await_empty(&await);
+	atom32_store(arg, 1);
+	return NULL;
+}
+
+START_TEST(empty_waits_for_all)
+{
+	struct canceller c[TIMERS];
+	atom32 done = 0;
+	pthread_t t;
+
+	set_up();
+	for (unsigned i = 0; i < TIMERS; i++)
+		start(&c[i], i);
+	while (sleeping() < TIMERS)
+		sched_yield();
+	ck_assert_int_eq(
+		pthread_create(&t, NULL, empty, (void *)(uintptr_t)&done), 0);
+	for (unsigned i = 0; i < TIMERS; i++) {
+		ck_assert_uint_eq(atom32_load(&done), 0);
+		atom32_store(&over[i], 1);
+		await_end(&await, &slots[i]);
+		check(&c[i]);
+	}
+	pthread_join(t, NULL);
+	ck_assert_uint_eq(atom32_load(&done), 1);
+	await_destroy(&await);
+}
+END_TEST
+
+/* What came too late does not sleep. */
+START_TEST(nothing_to_wait_for)
+{
+	uint64_t id;
+
+	set_up();
+	id = slot_id(&slots[0], atom32_load(&slots[0].state));
+	atom32_store(&slots[0].state, slot_in(slot_word(id), SLOT_ARMED));
+	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), 0);
+	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), -ENOENT);
+	ck_assert_uint_eq(atom32_load(&wakes), 0);
+	await_empty(&await);
+	await_destroy(&await);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		an_end_wakes_those_that_wait_for_it,
+		empty_waits_for_all,
+		nothing_to_wait_for,
+	};
+
+	return RUN_TESTS("await", tests);
+}
