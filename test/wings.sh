@@ -21,7 +21,7 @@ build=$(cd "$builddir/lib" && pwd)
 wings='api engine pending intake os' # from the top
 portable='errno limits pthread stdbool stddef stdint stdlib string time'
 linux='[a-z_]*_np|sched_[a-z_]+|syscall|prctl|timerfd_[a-z_]+|epoll_[a-z_]+'
-linux="$linux|eventfd[a-z_]*|futex|gettid|sysconf|_SC_[A-Z_]+|CLOCK_BOOTTIME"
+linux="$linux|eventfd[a-z_]*|futex|mmap|munmap|gettid|sysconf|_SC_[A-Z_]+|CLOCK_BOOTTIME"
 # Beside what the compiler calls by itself, which begins with an underscore.
 functions='abort aligned_alloc calloc free malloc realloc'
 functions="$functions memcpy memmove memset strcpy strlen strnlen"

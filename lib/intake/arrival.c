@@ -95,7 +95,8 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 	lock_acquire(&b->lock);
 	give(b, l, &m, &lack);
 	lock_release(&b->lock);
-	free(m.chunk);
+	if (m.chunk)
+		slots_chunk_free(lack.chunk, m.chunk);
 	free(m.block);
 	free(m.rows);
 	errno = saved_errno;

@@ -3,6 +3,7 @@
 
 #include "intake/slot.h"
 #include "os/must.h"
+#include "os/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,16 +21,25 @@ static uint32_t chunk_size(int chunk)
 	return UINT32_C(1) << chunk;
 }
 
-static size_t chunk_bytes(int chunk)
+/* Of its slots; and of all, with their bits behind them. */
+static size_t slot_bytes(int chunk)
 {
 	return ((size_t)chunk_size(chunk) << SLOT_WORD_LOG2) *
 	       sizeof(struct slot);
 }
 
+static size_t chunk_bytes(int chunk)
+{
+	size_t bits = chunk > 0 ? chunk_size(chunk) * sizeof(uint64_t) : 0;
+
+	return slot_bytes(chunk) + bits;
+}
+
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 {
 	memset(t, 0, sizeof(*t));
-	t->at = &t->none;
+	t->bits[0] = &t->first - 1;
+	t->at = &t->first;
 	t->low = t->last = t->fresh = t->ready = t->end = 1;
 	t->bucket = bucket;
 	t->shift = shift;
@@ -38,7 +48,7 @@ void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 void slots_destroy(struct slots *t)
 {
 	for (int i = 0; i < SLOT_CHUNKS; i++)
-		free(t->memory[i]);
+		slots_chunk_free(i, t->memory[i]);
 }
 
 int slots_next_chunk(const struct slots *t)
@@ -52,14 +62,17 @@ int slots_next_chunk(const struct slots *t)
 
 /*
  * Zeroed, because an id that was made up may be looked up in a slot that was
- * never used: it must find a free one.  Large chunks come from the kernel
- * zeroed, and take memory only as they are used.
+ * never used: it must find a free one.  Pages take memory only as they are
+ * used.
  */
 void *slots_chunk_alloc(int chunk)
 {
-	size_t bits = chunk_size(chunk) * sizeof(uint64_t);
+	return pages_alloc(chunk_bytes(chunk));
+}
 
-	return calloc(1, chunk_bytes(chunk) + bits + TT_CACHE_LINE);
+void slots_chunk_free(int chunk, void *memory)
+{
+	pages_free(memory, chunk_bytes(chunk));
 }
 
 static void set_enough(struct slots *t)
@@ -71,14 +84,14 @@ static void set_enough(struct slots *t)
 
 bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 {
-	uintptr_t p = (uintptr_t)memory, first;
+	uintptr_t p = (uintptr_t)memory;
+	uintptr_t first = (uintptr_t)t->end << SLOT_WORD_LOG2;
 
-	if (chunk != slots_next_chunk(t))
+	if (chunk < 0 || chunk != slots_next_chunk(t))
 		return false;
-	p = (p + TT_CACHE_LINE - 1) & ~(uintptr_t)(TT_CACHE_LINE - 1);
-	first = (uintptr_t)t->end << SLOT_WORD_LOG2;
 	t->memory[chunk] = memory;
-	t->bits[chunk] = (uint64_t *)(p + chunk_bytes(chunk)) - t->end;
+	if (chunk > 0)
+		t->bits[chunk] = (uint64_t *)(p + slot_bytes(chunk)) - t->end;
 	/* Release: pairs with the load in slots_at. */
 	atomword_store_release(&t->chunk[chunk],
 			       (p - first * sizeof(struct slot)) |

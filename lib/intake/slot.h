@@ -12,6 +12,10 @@
  *     succeeds at a time: the state word changes by compare-and-swap on
  *     generation and state at once.
  *  4. Cancelling is that compare-and-swap and nothing else.
+ *  5. A slot's memory is first touched by who makes the table grow.  That is a
+ *     thread on the bucket's CPU, so that the kernel takes memory near that.
+ *     (Unless it was moved to another CPU just then, or its own bucket's lock
+ *     was held.)
  *
  * The life of a slot, and who moves it on:
  *
@@ -139,8 +143,8 @@ struct slots {
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free, and the hot one */
 	uint32_t enough;   /* so many may be; see slots_any */
-	uint64_t none;     /* the word of a table without slots */
-	/* As chunk below, for the free bits. */
+	uint64_t first;    /* word 1, which is there before its slots */
+	/* As chunk below, for the free bits of the words. */
 	uint64_t *bits[SLOT_CHUNKS];
 	/* Constant. */
 	uint32_t bucket;
@@ -150,7 +154,7 @@ struct slots {
 	 * above: who cancels on another CPU should not touch the lock's line.
 	 */
 	atomword chunk[SLOT_CHUNKS] __attribute__((aligned(TT_FAR_APART)));
-	void *memory[SLOT_CHUNKS]; /* what to free; as chunk, not aligned */
+	void *memory[SLOT_CHUNKS]; /* what to free */
 };
 
 /*
@@ -180,8 +184,8 @@ static inline int slots_max_chunks(const struct slots *t)
  * slots_next_chunk: the number of the chunk to make, or -1 when the table may
  * not grow any more; under the lock.  slots_chunk_alloc: its memory, or NULL;
  * no lock.  slots_add_chunk: puts it in place, if that chunk is still the next;
- * under the lock.  Returns false if not, and the memory is the caller's to
- * free.
+ * under the lock.  Returns false if not, and the memory is the caller's, to free
+ * with slots_chunk_free.
  *
  * slots_untouched: the first word that was never touched, or 0: none; under the
  * lock.  slots_touch: touches some from there on; no lock.  slots_add_touched:
@@ -189,6 +193,7 @@ static inline int slots_max_chunks(const struct slots *t)
  */
 int slots_next_chunk(const struct slots *t);
 void *slots_chunk_alloc(int chunk);
+void slots_chunk_free(int chunk, void *memory);
 bool slots_add_chunk(struct slots *t, int chunk, void *memory);
 
 uint32_t slots_untouched(const struct slots *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Allocations that fail on demand.  A program that includes this file defines
- * malloc, calloc, aligned_alloc and pthread_create for the libraries that it
- * links too.
+ * malloc, calloc, aligned_alloc, mmap and pthread_create for the libraries that
+ * it links too.
  */
 #ifndef TT_FAIL_ALLOC_H
 #define TT_FAIL_ALLOC_H
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 /* The sanitizers allocate for themselves, and cannot do without. */
@@ -134,6 +135,21 @@ void *aligned_alloc(size_t alignment, size_t size)
 		return NULL;
 	}
 	return next(alignment, size);
+}
+
+/* With no file: memory. */
+void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	static void *(*next)(void *, size_t, int, int, int, off_t);
+
+	if (!next)
+		next = (void *(*)(void *, size_t, int, int, int,
+				  off_t))next_symbol("mmap");
+	if (fd < 0 && fail_now()) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return next(addr, size, prot, flags, fd, offset);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr,

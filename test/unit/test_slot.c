@@ -328,7 +328,7 @@ START_TEST(chunk_that_comes_late)
 	late = slots_chunk_alloc(0);
 	add_chunk(&t);
 	ck_assert(!slots_add_chunk(&t, 0, late));
-	free(late);
+	slots_chunk_free(0, late);
 	/* And what another thread has touched. */
 	ck_assert_uint_eq(slots_untouched(&t), 1);
 	grow(&t);

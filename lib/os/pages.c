@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/pages.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+void *pages_alloc(size_t size)
+{
+	int saved_errno = errno;
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved_errno;
+	return p != MAP_FAILED ? p : NULL;
+}
+
+void pages_free(void *p, size_t size)
+{
+	int saved_errno = errno;
+
+	if (p)
+		munmap(p, size);
+	errno = saved_errno;
+}
