@@ -146,7 +146,8 @@ int timerthread_set_slack(struct timerthread *tt, int64_t ns);
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
  * schedules it until a cancel of it has returned 0, or its callback has
  * returned for the last time.  The cap is exact, however many threads schedule
- * and cancel at the same time, and costs a counter that all CPUs share.
+ * and cancel at the same time.  With it each schedule and each cancel costs one
+ * more atomic operation.
  * 0, the default: no cap.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -201,7 +202,8 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
 /*
  * Starts tt with an event loop of the program as its driver.  *ret_fd is a file
- * descriptor that becomes readable when timerthread_dispatch should be called.
+ * descriptor that becomes readable when timerthread_dispatch should be called:
+ * when a timer has expired, and when one was scheduled that is earlier than all.
  * It can be watched with poll(2), with epoll(7), level- or edge-triggered, and
  * with whatever is built on them.  It is non-blocking and is closed on
  * execve(2).  It belongs to tt, stays open until tt is destroyed, and must not

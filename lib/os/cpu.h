@@ -50,7 +50,10 @@ static inline uint32_t cpu_map_pick(const struct cpu_map *m)
 	return likely(cpu < m->n) ? cpu : cpu % m->n;
 }
 
-/* How many CPUs the machine may have; 1 or more. */
+/*
+ * How many CPUs the machine may have, online or not, and whether this process
+ * may use them or not; 1 or more.
+ */
 static inline long cpu_count(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_CONF);
