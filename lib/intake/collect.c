@@ -97,7 +97,7 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 
 	queue_cursor_step(&v->cursor);
 	v->stranded = NULL;
-	lock_acquire(&b->lock);
+	lock_acquire_hot(&b->lock);
 	b->base = distance_base(v->now);
 	done = take_blocks(b, v);
 	if (done) {
@@ -135,7 +135,7 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 	while (n > 0) {
 		size_t left;
 
-		lock_acquire(&b->lock);
+		lock_acquire_hot(&b->lock);
 		take_spare(b, spares);
 		left = put(b, w, e, n, &a);
 		lock_release(&b->lock);
@@ -168,7 +168,7 @@ size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left)
 
 void bucket_flush(struct bucket *b)
 {
-	lock_acquire(&b->lock);
+	lock_acquire_hot(&b->lock);
 	slots_add_free(&b->slots, &b->recycled);
 	lock_release(&b->lock);
 }

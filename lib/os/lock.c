@@ -27,16 +27,24 @@ static bool spin(struct lock *l)
 	return false;
 }
 
+static bool spin_hot(struct lock *l)
+{
+	for (int i = 0; i < SPINS; i++) {
+		relax();
+		if (lock_try(l))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Between two naps it spins too: who wakes meets threads that are busy with
  * the lock, and one try in a nap could go wrong many times over.
  */
-TT_NOINLINE void lock_acquire_slow(struct lock *l)
+static void acquire_asleep(struct lock *l)
 {
 	long nap = LOCK_NAP_NS;
 
-	if (spin(l))
-		return;
 	do {
 		atom32_store(&l->slept, 1);
 		/* Who released it before that did not see it. */
@@ -46,6 +54,18 @@ TT_NOINLINE void lock_acquire_slow(struct lock *l)
 		nap = nap < LOCK_NAP_MAX_NS ? 2 * nap : nap;
 	} while (!spin(l));
 	atom32_store(&l->slept, 1);
+}
+
+TT_NOINLINE void lock_acquire_slow(struct lock *l)
+{
+	if (!spin(l))
+		acquire_asleep(l);
+}
+
+TT_NOINLINE void lock_acquire_hot_slow(struct lock *l)
+{
+	if (!spin_hot(l))
+		acquire_asleep(l);
 }
 
 TT_NOINLINE void lock_wake(struct lock *l)

@@ -55,12 +55,26 @@ START_TEST(excludes)
 }
 END_TEST
 
+/* How who waits acquires it. */
+static bool hot;
+
+static void acquire(void)
+{
+	if (hot)
+		lock_acquire_hot(&lock);
+	else
+		lock_acquire(&lock);
+}
+
 static void *count(void *arg)
 {
 	long n = *(const long *)arg;
 
 	for (long i = 0; i < n; i++) {
-		lock_acquire(&lock);
+		if (i % 2)
+			lock_acquire(&lock);
+		else
+			lock_acquire_hot(&lock);
 		counter++;
 		if (i % 1000 == 0)
 			sched_yield();
@@ -88,7 +102,7 @@ END_TEST
 static void *enter(void *arg)
 {
 	(void)arg;
-	lock_acquire(&lock);
+	acquire();
 	entered = true;
 	lock_release(&lock);
 	return NULL;
@@ -100,6 +114,8 @@ static pthread_t begin_waiter(void)
 	pthread_t t;
 
 	lock_init(&lock);
+	entered = false;
+	atom32_store(&held, 0);
 	lock_acquire(&lock);
 	ck_assert_int_eq(pthread_create(&t, NULL, enter, NULL), 0);
 	return t;
@@ -120,7 +136,10 @@ static void let_in(pthread_t t)
 START_TEST(sleeps_behind_a_stuck_holder)
 {
 	endless = true;
-	let_in(begin_waiter());
+	for (int i = 0; i < 2; i++) {
+		hot = i == 1;
+		let_in(begin_waiter());
+	}
 }
 END_TEST
 
@@ -138,25 +157,32 @@ START_TEST(wake_before_sleep_counts)
 	pthread_t t;
 
 	endless = true;
-	before_sleep = change_hands;
-	t = begin_waiter();
-	while (!atom32_load_acquire(&held))
-		sched_yield();
-	/* It is to sleep once more, and says so again. */
-	let_in(t);
+	for (int i = 0; i < 2; i++) {
+		hot = i == 1;
+		before_sleep = change_hands;
+		t = begin_waiter();
+		while (!atom32_load_acquire(&held))
+			sched_yield();
+		/* It is to sleep once more, and says so again. */
+		let_in(t);
+	}
 }
 END_TEST
 
 /* A release that misses the sleeper: it ends its nap by itself. */
 START_TEST(a_missed_wake_heals)
 {
-	pthread_t t = begin_waiter();
+	for (int i = 0; i < 2; i++) {
+		pthread_t t;
 
-	while (atom32_load(&lock.slept) == 0)
-		sched_yield();
-	atom32_store_release(&lock.held, 0);
-	pthread_join(t, NULL);
-	ck_assert(entered);
+		hot = i == 1;
+		t = begin_waiter();
+		while (atom32_load(&lock.slept) == 0)
+			sched_yield();
+		atom32_store_release(&lock.held, 0);
+		pthread_join(t, NULL);
+		ck_assert(entered);
+	}
 }
 END_TEST
 
