@@ -133,7 +133,7 @@ START_TEST(several_at_a_time)
 END_TEST
 
 /* A thread that waits, for the end of a callback or of all. */
-struct waiter {
+struct canceller {
 	pthread_t thread;
 	timerthread_id id;
 	int result, seen;
@@ -149,7 +149,7 @@ static void hold_and_write(void *arg)
 
 static void *wait_in_thread(void *arg)
 {
-	struct waiter *w = arg;
+	struct canceller *w = arg;
 
 	w->result = timerthread_cancel_wait(tt, w->id);
 	w->seen = written;
@@ -159,7 +159,7 @@ static void *wait_in_thread(void *arg)
 /* For a callback that writes nothing. */
 static void *only_wait(void *arg)
 {
-	struct waiter *w = arg;
+	struct canceller *w = arg;
 
 	w->result = timerthread_cancel_wait(tt, w->id);
 	return NULL;
@@ -167,7 +167,7 @@ static void *only_wait(void *arg)
 
 static void *stop_in_thread(void *arg)
 {
-	struct waiter *w = arg;
+	struct canceller *w = arg;
 
 	w->result = timerthread_stop(tt);
 	w->seen = written;
@@ -176,20 +176,20 @@ static void *stop_in_thread(void *arg)
 
 static void *destroy_in_thread(void *arg)
 {
-	struct waiter *w = arg;
+	struct canceller *w = arg;
 
 	timerthread_destroy(tt);
 	w->seen = written;
 	return NULL;
 }
 
-static void start_waiter(struct waiter *w, void *(*how)(void *))
+static void start_waiter(struct canceller *w, void *(*how)(void *))
 {
 	ck_assert_int_eq(pthread_create(&w->thread, NULL, how, w), 0);
 }
 
 /* It has come back only when the callback had written that. */
-static void check_waiter(struct waiter *w, int result, int seen)
+static void check_waiter(struct canceller *w, int result, int seen)
 {
 	pthread_join(w->thread, NULL);
 	ck_assert_int_eq(w->result, result);
@@ -212,7 +212,7 @@ static void wait_for_driver(void)
 START_TEST(cancel_waits)
 {
 	for (int d = 0; d < DRIVERS; d++) {
-		struct waiter w[3];
+		struct canceller w[3];
 		struct caller c;
 
 		start_with(d, keep);
@@ -252,7 +252,7 @@ static void arm_and_hold(void *arg)
 
 START_TEST(cancel_waits_for_what_would_be_rearmed)
 {
-	struct waiter w;
+	struct canceller w;
 	struct caller c;
 
 	start_with(MANUAL, keep);
@@ -375,7 +375,7 @@ END_TEST
 START_TEST(stop_waits)
 {
 	for (int d = 0; d < DRIVERS; d++) {
-		struct waiter w[2];
+		struct canceller w[2];
 		struct caller c[2];
 		timerthread_id left;
 
@@ -485,7 +485,7 @@ END_TEST
 START_TEST(stopped_while_submit_blocks)
 {
 	for (int i = 0; i < 20; i++) {
-		struct waiter w;
+		struct canceller w;
 
 		start_pool(1, 1);
 		start_with(OWN_THREAD, submit_to_pool);
@@ -574,7 +574,7 @@ END_TEST
 START_TEST(destroyed_while_others_wait)
 {
 	for (int i = 0; i < 20 * DRIVERS; i++) {
-		struct waiter w[3];
+		struct canceller w[3];
 		bool outstanding = i / 2 % 2;
 		struct caller c[2];
 
@@ -618,7 +618,7 @@ END_TEST
 START_TEST(stop_and_destroy_at_once)
 {
 	for (int i = 0; i < 50 * DRIVERS; i++) {
-		struct waiter w[2];
+		struct canceller w[2];
 		struct caller c, outstanding[4];
 
 		start_with(i % DRIVERS, keep);
