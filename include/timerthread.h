@@ -203,7 +203,7 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 /*
  * Starts tt with an event loop of the program as its driver.  *ret_fd is a file
  * descriptor that becomes readable when timerthread_dispatch should be called:
- * when a timer has expired, and when one was scheduled that is earlier than all.
+ * when a timer has expired, or one was scheduled that is earlier than all.
  * It can be watched with poll(2), with epoll(7), level- or edge-triggered, and
  * with whatever is built on them.  It is non-blocking and is closed on
  * execve(2).  It belongs to tt, stays open until tt is destroyed, and must not

@@ -7,10 +7,10 @@
  * comes between is as any other: it finds a timer that is pending.
  *
  * Guarantees:
- *  1. A callback that begins is counted as running until all that this thread
- *     does with the instance is done.  None begins after a stop.
+ *  1. A callback that begins is counted as running until it is over and its
+ *     timer is rearmed or freed.  None begins after a stop.
  *  2. The instance is not freed before the executor has called all that was
- *     submitted to it.
+ *     submitted to it, and these calls have done all that they do with it.
  */
 #ifndef TT_EXECUTOR_H
 #define TT_EXECUTOR_H

@@ -12,7 +12,7 @@
  * Guarantees:
  *  1. Nothing begins once `running` is closed.
  *  2. The instance is not freed while a run is given and not called.
- *  3. A run takes no lock and wakes nobody before the instance is stopped.
+ *  3. Counting takes no lock and wakes nobody before the instance is stopped.
  *
  * Who starts and frees the instance: open, free.  Under its mutex: close_*.
  * The driver: give.  Any thread: count_*.

@@ -28,6 +28,8 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	const struct options *o = &tt->options;
 	struct engine *e = &tt->engine;
 
+	/* A start that failed may have made it virtual. */
+	watch_init(&e->watch);
 	if (is_virtual(how))
 		watch_init_virtual(&e->watch, how->now);
 	else

@@ -81,11 +81,13 @@ static bool is_open(const struct cap *c)
 	return atom32_load(&c->openings) % 2 != 0;
 }
 
+/* Under the cap's lock, so that it does not open. */
 static void close_purse(struct cap *c, struct purse *p)
 {
+	if (!tally_is_open(&p->places))
+		return;
 	lock_acquire(&p->lock);
-	if (tally_is_open(&p->places))
-		atomword_add(&c->common, tally_close(&p->places));
+	atomword_add(&c->common, tally_close(&p->places));
 	lock_release(&p->lock);
 }
 
@@ -113,18 +115,23 @@ static void open_if_enough(struct cap *c, struct purse *p)
 	lock_release(&c->lock);
 }
 
-/* A place, and a batch for this purse.  False: it is closed, or none is left */
+/*
+ * A place, and a batch for this purse, unless another thread has filled it.
+ * False: it is closed, or none is left.
+ */
 static bool take_batch(struct cap *c, struct purse *p)
 {
+	bool taken;
 	size_t n = 0;
 
 	lock_acquire(&p->lock);
-	if (tally_is_open(&p->places))
+	taken = tally_add_within(&p->places, -1, 1, TALLY_MAX);
+	if (!taken && tally_is_open(&p->places))
 		n = take_common(c, CAP_BATCH);
 	if (n > 1)
 		tally_add(&p->places, (int32_t)n - 1);
 	lock_release(&p->lock);
-	return n > 0;
+	return taken || n > 0;
 }
 
 TT_NOINLINE bool cap_take_slow(struct cap *c, struct purse *p)

@@ -5,8 +5,8 @@
  *
  * A timer may have several, because one that is rescheduled to an earlier time
  * gets a new one.  The ticket tells the one that counts: the slot has the same.
- * Its lowest bit says whether the timer repeats.  The bit above that is set in a
- * slot alone, so that no entry counts: the timer is handed over (handover.h).
+ * Its lowest bit says whether the timer repeats.  The bit above that is set in
+ * a slot alone, so that no entry counts: the timer is handed over (handover.h).
  *
  * A hole is left of an entry that is of no more use where it cannot be taken
  * out.  No slot has its index.

@@ -115,10 +115,15 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 	return x;
 }
 
+/*
+ * If it is armed still its time had come when it was handed over; and has not
+ * gone again, unless the clock may be set back.
+ */
 enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s)
 {
-	return likely(slot_begin_handed_over(s)) ? EXPIRY_RUN
-						 : begin_slow(b, w, s);
+	if (likely(watch_goes_on(w->watch) && slot_begin_handed_over(s)))
+		return EXPIRY_RUN;
+	return begin_slow(b, w, s);
 }
 
 bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)

@@ -184,8 +184,8 @@ static inline int slots_max_chunks(const struct slots *t)
  * slots_next_chunk: the number of the chunk to make, or -1 when the table may
  * not grow any more; under the lock.  slots_chunk_alloc: its memory, or NULL;
  * no lock.  slots_add_chunk: puts it in place, if that chunk is still the next;
- * under the lock.  Returns false if not, and the memory is the caller's, to free
- * with slots_chunk_free.
+ * under the lock.  Returns false if not, and the memory is the caller's, to
+ * free with slots_chunk_free.
  *
  * slots_untouched: the first word that was never touched, or 0: none; under the
  * lock.  slots_touch: touches some from there on; no lock.  slots_add_touched:

@@ -40,9 +40,10 @@ static inline void tally_init_closed(struct tally *t)
 	atom32_store(&t->word, TALLY_CLOSED);
 }
 
+/* Acquire: pairs with the store in tally_open. */
 static inline bool tally_is_open(const struct tally *t)
 {
-	return !(atom32_load(&t->word) & TALLY_CLOSED);
+	return !(atom32_load_acquire(&t->word) & TALLY_CLOSED);
 }
 
 /* What it was a moment ago; 0 if it was closed. */

@@ -200,40 +200,49 @@ inline reschedule(mine, to, ok, i)
 		if
 		:: word == WORD(mine - 1, ARMED) ||
 		   word == WORD(mine - 1, MOVED) ->
-			/* armed -> moved; false: cancelled, or begun */
-#ifdef NO_MOVED
-			ok = true;
-#elif defined(NO_CLAIM)
-			atomic {
-				if
-				:: word == WORD(mine - 1, ARMED) ->
-					word = WORD(mine - 1, MOVED)
-				:: else
-				fi;
-				ok = true
-			};
-#else
-			atomic {
-				ok = (STATE(word) == MOVED);
-				if
-				:: word == WORD(mine - 1, ARMED) ->
-					word = WORD(mine - 1, MOVED);
-					ok = true
-				:: else
-				fi
-			};
-#endif
+			/* bucket_reschedule looks at that first */
 			if
-			:: ok && to < queued ->
-				get_new_ticket(ok);
+#ifndef NO_HANDED_OVER
+			:: handed_over && to < queued ->
 				queued = to;
-				deadline = to;
+				deadline = to
+#endif
+			:: else ->
+				/* armed -> moved; false: cancelled, or begun */
+#ifdef NO_MOVED
+				ok = true;
+#elif defined(NO_CLAIM)
+				atomic {
+					if
+					:: word == WORD(mine - 1, ARMED) ->
+						word = WORD(mine - 1, MOVED)
+					:: else
+					fi;
+					ok = true
+				};
+#else
+				atomic {
+					ok = (STATE(word) == MOVED);
+					if
+					:: word == WORD(mine - 1, ARMED) ->
+						word = WORD(mine - 1, MOVED);
+						ok = true
+					:: else
+					fi
+				};
+#endif
 				if
-				:: ok -> atomic { add_entry(i, BUCKET) }
+				:: ok && to < queued ->
+					get_new_ticket(ok);
+					queued = to;
+					deadline = to;
+					if
+					:: ok -> atomic { add_entry(i, BUCKET) }
+					:: else
+					fi
+				:: ok && to >= queued -> deadline = to
 				:: else
 				fi
-			:: ok && to >= queued -> deadline = to
-			:: else
 			fi
 		:: else
 		fi;

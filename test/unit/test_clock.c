@@ -619,6 +619,54 @@ START_TEST(realtime_stepped_back_by_a_callback)
 }
 END_TEST
 
+/* What an executor was given last. */
+static timerthread_fn *given;
+static void *given_arg;
+
+static int keep(void *ctx, timerthread_fn *run, void *arg)
+{
+	(void)ctx;
+	given = run;
+	given_arg = arg;
+	return 0;
+}
+
+/* Between its submission and its run; and it may be rescheduled then. */
+START_TEST(realtime_stepped_back_before_an_executor_runs_it)
+{
+	for (int moved = 0; moved < 2; moved++) {
+		timerthread_id id;
+		int64_t now, deadline;
+		int fd;
+
+		step(CLOCK_REALTIME, 5);
+		ck_assert_int_eq(timerthread_create(&tt), 0);
+		ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), 0);
+		ck_assert_int_eq(timerthread_set_executor(tt, keep, NULL), 0);
+		ck_assert_int_eq(timerthread_start_polled(tt, &fd), 0);
+		now = timerthread_now(tt);
+		ck_assert_int_eq(
+			timerthread_schedule(tt, now, count, NULL, &id), 0);
+		ck_assert_int_eq(timerthread_dispatch(tt), 1);
+		step(CLOCK_REALTIME, 2);
+		if (moved)
+			ck_assert_int_eq(
+				timerthread_reschedule(tt, id, now - HOUR), 0);
+		given(given_arg);
+		ck_assert_int_eq(runs, moved);
+		ck_assert_int_eq(timerthread_get_deadline(tt, id, &deadline),
+				 0);
+		ck_assert_int_eq(deadline, moved ? now - HOUR : now);
+		step(CLOCK_REALTIME, 6);
+		ck_assert_int_eq(timerthread_dispatch(tt), 1);
+		given(given_arg);
+		ck_assert_int_eq(runs, moved + 1);
+		timerthread_destroy(tt);
+	}
+	step(CLOCK_MONOTONIC, 0);
+}
+END_TEST
+
 /* It neither catches up on what was stepped over nor loses its step. */
 START_TEST(realtime_periodic)
 {
@@ -851,6 +899,7 @@ int main(void)
 		boottime_stepped_forward,
 		realtime_stepped_back,
 		realtime_stepped_back_by_a_callback,
+		realtime_stepped_back_before_an_executor_runs_it,
 		realtime_periodic,
 		realtime_stepped_back_reclaims,
 		thread_realtime_stepped_forward,

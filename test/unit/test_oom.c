@@ -124,11 +124,30 @@ START_TEST(memory_is_short_for_a_while)
 }
 END_TEST
 
+/* Nothing is left of the driver that could not be started. */
+START_TEST(another_driver_after_that)
+{
+	struct timerthread *tt;
+	int64_t then;
+
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	fail_arm(0, 1);
+	ck_assert_int_eq(timerthread_start_manual(tt, 42), -ENOMEM);
+	fail_disarm();
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	then = timerthread_now(tt);
+	while (timerthread_now(tt) <= then)
+		;
+	timerthread_destroy(tt);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		each_allocation_fails_once,
 		memory_is_short_for_a_while,
+		another_driver_after_that,
 	};
 
 	return RUN_TESTS("oom", tests);
