@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# build.sh simulated PROGRAM   the library and many.c, in the simulator
+# build.sh selftest PROGRAM    the simulator's own test
+#
+# SIM_CC is gcc, builddir is where config.h is; the sources are found from here.
+# What is compiled on the way is in PROGRAM.d, and is removed.
+set -eu
+: "${SIM_CC:=gcc}" "${builddir:=.}"
+what=$1 program=$2
+sim=$(cd "$(dirname "$0")" && pwd)
+top=$sim/../../..
+objects=$program.d
+rm -rf "$objects"
+mkdir -p "$objects"
+trap 'rm -rf "$objects"' EXIT
+
+# simulated SOURCE FLAG...
+simulated() {
+	source=$1
+	shift
+	object=$(echo "${source#"$top"/}" | tr / -)
+	sh "$sim/cohsim-cc" "${compiler:-$SIM_CC}" -Wall -c "$source" \
+		-o "$objects/$object.o" "$@"
+}
+
+# shellcheck disable=SC2086 # it may be of several words
+$SIM_CC -O2 -g -Wall -Wextra -std=gnu11 -mcx16 -c "$sim/cohsim.c" \
+	-o "$objects/cohsim.o"
+link=$SIM_CC
+case $what in
+simulated)
+	for source in "$top"/lib/*/*.c "$sim/many.c" "$top/test/bench/measure.c"
+	do
+		# shellcheck disable=SC2086 # a list of words
+		simulated "$source" -std=gnu11 -D_GNU_SOURCE -I"$builddir" \
+			-I"$top/include" -I"$top/lib" -I"$top/test/bench" \
+			${ATOMIC_OPS_CFLAGS-}
+	done
+	;;
+selftest)
+	compiler=${SIM_CXX:-g++} link=${SIM_CXX:-g++}
+	simulated "$sim/selftest.cpp" -std=gnu++17
+	;;
+*)
+	echo "usage: build.sh simulated|selftest PROGRAM" >&2
+	exit 2
+	;;
+esac
+# -rdynamic: the libraries' calls come to the simulator too.
+# shellcheck disable=SC2086 # it may be of several words
+$link -rdynamic -pthread "$objects"/*.o -o "$program" -lm
