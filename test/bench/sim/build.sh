@@ -4,7 +4,7 @@
 # build.sh simulated PROGRAM   the library and many.c, in the simulator
 # build.sh selftest PROGRAM    the simulator's own test
 #
-# SIM_CC is gcc, builddir is where config.h is; the sources are found from here.
+# SIM_CC is a gcc, builddir is where config.h is; the sources are found from here.
 # What is compiled on the way is in PROGRAM.d, and is removed.
 set -eu
 : "${SIM_CC:=gcc}" "${builddir:=.}"
@@ -21,14 +21,13 @@ simulated() {
 	source=$1
 	shift
 	object=$(echo "${source#"$top"/}" | tr / -)
-	sh "$sim/cohsim-cc" "${compiler:-$SIM_CC}" -Wall -c "$source" \
+	sh "$sim/cohsim-cc" "$SIM_CC" -Wall -c "$source" \
 		-o "$objects/$object.o" "$@"
 }
 
 # shellcheck disable=SC2086 # it may be of several words
 $SIM_CC -O2 -g -Wall -Wextra -std=gnu11 -mcx16 -c "$sim/cohsim.c" \
 	-o "$objects/cohsim.o"
-link=$SIM_CC
 case $what in
 simulated)
 	for source in "$top"/lib/*/*.c "$sim/many.c" "$top/test/bench/measure.c"
@@ -40,8 +39,8 @@ simulated)
 	done
 	;;
 selftest)
-	compiler=${SIM_CXX:-g++} link=${SIM_CXX:-g++}
 	simulated "$sim/selftest.cpp" -std=gnu++17
+	libs=-lstdc++
 	;;
 *)
 	echo "usage: build.sh simulated|selftest PROGRAM" >&2
@@ -50,4 +49,4 @@ selftest)
 esac
 # -rdynamic: the libraries' calls come to the simulator too.
 # shellcheck disable=SC2086 # it may be of several words
-$link -rdynamic -pthread "$objects"/*.o -o "$program" -lm
+$SIM_CC -rdynamic -pthread "$objects"/*.o -o "$program" ${libs-} -lm
