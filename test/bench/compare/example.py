@@ -55,6 +55,13 @@ def sparse():
             record("timerthread", "sparse", 1, {"count": 50}, **late)]
 
 
+def simulated():
+    cases = [("pair", "threads", 1, 16), ("pair", "threads", 64, 1000),
+             ("cap", "threads", 64, 800), ("executor", "pool", 0, 5)]
+    return [record("simulated", "many", 1, {"what": what, key: n}, mops=mops)
+            for what, key, n, mops in cases]
+
+
 def troubles():
     """What a worker that failed left, one that cannot, one that did badly."""
     keys = {"threads": 1, "window": 0}
@@ -66,7 +73,8 @@ def troubles():
 
 
 def results():
-    return pairs() + mixes() + fires() + sparse() + troubles()
+    return pairs() + mixes() + fires() + sparse() + troubles() + \
+        simulated()
 
 
 def lines(records):

@@ -10,7 +10,8 @@ import os
 C_PEERS = (
     "timerthread", "timerthread-slack", "libevent", "libevent-common",
     "libuv", "libev", "glib", "asio", "timerfd", "timerfd-reused", "posix",
-    "dpdk", "one-heap", "64-heaps", "brpc-design", "hashed-wheel", "wheels")
+    "dpdk", "one-heap", "64-heaps", "brpc-design", "hashed-wheel", "wheels",
+    "simulated")
 
 # Netty's classes: where Debian has them, unless the environment says so.
 NETTY = os.environ.get("NETTY_JAR") or "/usr/share/java/netty-common.jar"
@@ -27,8 +28,9 @@ OTHERS = {
     "java-loop": (JAVA_PROGRAM, JAVA, ("peer=none",), 0.6),
 }
 
-# Who does one work alone, as it differs from another in that only.
-ONLY = {"timerthread-slack": "fire"}
+# Who does one work alone: it differs from another in that only, or it is
+# timerthread on simulated cores.
+ONLY = {"timerthread-slack": "fire", "simulated": "many"}
 
 # The same loops without timers: what is taken off.
 LOOPS = ("loop", "go-loop", "java-loop")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from peers import LOOPS, ONLY, start_takes
 
 # Who does a work.  The loops alone cannot do what waits for a callback.
-ALL, TIMERS, LOOP = "all", "timers", "loop"
+ALL, TIMERS, LOOP, SIMULATED = "all", "timers", "loop", "simulated"
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Case:
         return words + [f"seconds={self.seconds:g}"] * bool(self.seconds)
 
     def is_for(self, peer):
-        if self.who == LOOP:
-            return peer == "loop"
+        if self.who in (LOOP, SIMULATED):
+            return peer == self.who
         if ONLY.get(peer, self.work) != self.work:
             return False
         return self.who == ALL or peer not in LOOPS
@@ -83,6 +83,26 @@ def sleeps(count, takes):
             for how in range(3)]
 
 
+def many(what, takes, key, values):
+    """It is deterministic: one round.  takes: seconds a thread, about."""
+    return [Case("many", (("what", what), (key, n)), takes * n + 0.1, rounds=1,
+                 who=SIMULATED) for n in values]
+
+
+def simulated():
+    return [
+        *many("pair", 0.09, "threads", (1, 4, 16, 64)),
+        *many("cap", 0.08, "threads", (1, 4, 16, 64)),
+        *many("cap-short", 0.03, "threads", (1, 4, 16, 64)),
+        *many("earlier", 0.1, "threads", (1, 4, 16, 64)),
+        *many("handover", 0.08, "threads", (1, 4, 16, 32)),
+        *many("fire", 0.05, "threads", (1, 4, 16, 64)),
+        *many("executor", 0.1, "pool", (0, 1, 4, 16, 32)),
+        *many("paced", 0.01, "threads", (64,)),
+        *many("probe", 0.4, "threads", (1, 64)),
+    ]
+
+
 def full():
     threads = [{"threads": t} for t in (1, 2)]
     return [
@@ -105,6 +125,7 @@ def full():
         Case("burst", (("count", 5000000),), 4, rounds=2, who=TIMERS,
              needs=5000000 * 400 >> 20),
         *paced(),
+        *simulated(),
     ]
 
 
@@ -119,6 +140,8 @@ def quick():
         case("handover", {}, 0.1),
         Case("sparse", (("count", 50),), 0.2, who=TIMERS),
         *sleeps(50, 0.2),
+        *many("pair", 0.09, "threads", (1, 16)),
+        *many("cap", 0.08, "threads", (1, 16)),
     ]
 
 

@@ -209,8 +209,67 @@ def tail(results):
             for at in results.wheres("tail")]
 
 
+SIMULATED_TEXT = (
+    "Simulated: timerthread on 72 cores with 64 threads at most, each on a "
+    "core of its own, with what it costs that they share memory, but neither "
+    "memory's bandwidth nor what a core does out of order.  Trust ratios, not "
+    "nanoseconds.  ")
+
+
+def over(what, key, figure, wheres, unit):
+    """A column for each number of threads."""
+    return (f"{what}, by {unit}",
+            [Column(str(at.get(key)), at, figure) for at in wheres])
+
+
+def simulated_table(results, name, text, *groups):
+    """groups: (title, what, key, figure, unit)"""
+    shown = [over(title, key, figure, wheres, unit)
+             for title, what, key, figure, unit in groups
+             if (wheres := results.wheres("many", what=what))]
+    return Table(name, text, shown)
+
+
+def simulated(results):
+    title, mops = "Simulated, 64 cores", gross("mops")
+
+    def by_threads(name, what, figure=mops):
+        return name, what, "threads", figure, "threads"
+
+    return [
+        simulated_table(
+            results, title, SIMULATED_TEXT + "Million pairs a second, 100 in "
+            "flight a thread.", by_threads("pair", "pair"),
+            by_threads("earlier", "earlier")),
+        simulated_table(
+            results, title + ": under a cap", "As pair, under a cap that is "
+            "far away, and one that lacks half a timer a thread.",
+            by_threads("far", "cap"), by_threads("short", "cap-short")),
+        simulated_table(
+            results, title + ": handover", "One of two schedules, the other "
+            "cancels; million pairs a second.",
+            ("handover", "handover", "threads", mops, "pairs of threads")),
+        simulated_table(
+            results, title + ": fire", "Timers 100 to 200 us ahead all run; "
+            "million callbacks a second.  The executor's timers are of 8 "
+            "threads; 0: none, callbacks run on the timer thread.",
+            by_threads("fire", "fire"),
+            ("executor", "executor", "pool", mops, "threads of its pool")),
+        simulated_table(
+            results, title + ": paced", "A million timers a second of all "
+            "together, 0.1 to 5 ms ahead, which all run; ns that a schedule "
+            "call takes, with a reading of the clock.",
+            by_threads("million/s", "paced"),
+            by_threads("ns", "paced", gross("schedule_ns"))),
+        simulated_table(
+            results, title + ": probe", "How late one timer is, 20 us ahead, "
+            "while all threads do pairs with timeouts of 100 to 200 us.",
+            by_threads("p50, us", "probe", gross("late_p50", US)),
+            by_threads("p99, us", "probe", gross("late_p99", US)))]
+
+
 ALL = (pair, mixed, handover, paced, fire, sparse, pending, earlier, burst,
-       keepalive, tail)
+       keepalive, tail, simulated)
 
 
 def tables(results):

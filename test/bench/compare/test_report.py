@@ -78,6 +78,14 @@ class Report(unittest.TestCase):
         start = self.lines.index("Sparse, 50 timers")
         self.assertEqual(row(self.lines, "(futex)", start)[0], "1.00")
 
+    def test_simulated(self):
+        start = self.lines.index("Simulated, 64 cores")
+        self.assertEqual(row(self.lines, "simulated", start), ["16.0", "1000"])
+        start = self.lines.index("Simulated, 64 cores: under a cap")
+        self.assertEqual(row(self.lines, "simulated", start), ["800"])
+        start = self.lines.index("Simulated, 64 cores: fire")
+        self.assertEqual(row(self.lines, "simulated", start), ["5.00"])
+
     def test_what_was_taken_off(self):
         self.assertIn("Taken off: 1 thread: loop 10.0, go-loop 30.0.",
                       self.text)

@@ -43,6 +43,22 @@ class Plan(unittest.TestCase):
                          [("pair", "timerthread"), ("fire", "timerthread"),
                           ("fire", "timerthread-slack")])
 
+    def test_simulated_does_one_work_that_nobody_else_does(self):
+        names = ["timerthread", "simulated", "loop"]
+        cases = [plan.Case("pair", (), 1),
+                 *plan.many("pair", 0.1, "threads", (64,))]
+        jobs = plan.jobs(cases, names, 0, lambda turn: None)
+        self.assertEqual([(n, c.work, peer) for n, c, peer in jobs
+                          if n == 1 or c.work == "many"],
+                         [(1, "pair", "timerthread"), (1, "pair", "loop"),
+                          (1, "many", "simulated")])
+        self.assertEqual(cases[1].arguments(), ["what=pair", "threads=64"])
+
+    def test_simulated_takes_three_minutes_at_most(self):
+        jobs = plan.jobs(plan.simulated(), ["simulated"], 0, lambda turn: None)
+        self.assertEqual({n for n, _, _ in jobs}, {1})
+        self.assertLess(plan.takes(jobs), 180)
+
     def test_arguments(self):
         paced = plan.Case("paced", (("rate", 500000), ("timeout", 0.1)), 1,
                           seconds=3)

@@ -538,7 +538,7 @@ BESIDE static void print(const struct counts *a, const struct counts *b)
 	const size_t n_late = b->probes - a->probes;
 
 	printf("{\"peer\": \"simulated\", \"version\": \"%s\", "
-	       "\"clock\": \"monotonic\", \"resolution\": 1, "
+	       "\"clock\": \"virtual\", \"resolution\": 1, "
 	       "\"notes\": \"timerthread on %d simulated cores\", "
 	       "\"work\": \"many\", \"what\": \"%s\", \"threads\": %ld, "
 	       "\"pool\": %ld, \"window\": %ld, \"us\": %ld",
