@@ -96,8 +96,8 @@ def simulated():
         *many("cap-short", 0.03, "threads", (1, 4, 16, 64)),
         *many("earlier", 0.1, "threads", (1, 4, 16, 64)),
         *many("handover", 0.08, "threads", (1, 4, 16, 32)),
-        *many("fire", 0.05, "threads", (1, 4, 16, 64)),
-        *many("executor", 0.1, "pool", (0, 1, 4, 16, 32)),
+        *many("fire", 0.08, "threads", (1, 4, 16, 64)),
+        *many("executor", 0.2, "pool", (0, 1, 4, 16, 32)),
         *many("paced", 0.01, "threads", (64,)),
         *many("probe", 0.4, "threads", (1, 64)),
     ]

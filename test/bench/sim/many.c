@@ -417,8 +417,8 @@ static const struct what {
 	{"cap-short", pairs, NULL, 1000000, 1000000, 150, 350, false, true},
 	{"earlier", pairs, NULL, 0, 0, 150, 350, false, true},
 	{"handover", produce, consume, 0, 0, 150, 350, false, true},
-	{"fire", fires, NULL, 100, 200, 1000, 4000, true, false},
-	{"executor", fires, NULL, 100, 200, 1000, 4000, true, false},
+	{"fire", fires, NULL, 100, 200, 1000, 20000, true, false},
+	{"executor", fires, NULL, 100, 200, 1000, 6000, true, false},
 	{"paced", paces, NULL, 100, 5000, 6000, 4000, true, false},
 	{"probe", pairs, probes, 100, 200, 200, 1600, false, true},
 };
