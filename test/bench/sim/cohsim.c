@@ -12,8 +12,8 @@
  * What runs next is always the core whose clock is furthest behind.
  *
  * Guarantees:
- *  1. The same program with the same settings does the same, and prints the
- *     same, on whatever machine and however busy that is.
+ *  1. The same program with the same settings and environment does the same,
+ *     and prints the same, however busy the machine is.
  *  2. Code under test is executed in an order that its cores' clocks allow, but
  *     for plain accesses, which may be ahead by "lax".
  */
