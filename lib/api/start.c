@@ -29,11 +29,12 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	struct engine *e = &tt->engine;
 
 	/* A start that failed may have made it virtual. */
-	watch_init(&e->watch);
-	if (is_virtual(how))
+	if (is_virtual(how)) {
 		watch_init_virtual(&e->watch, how->now);
-	else
+	} else {
+		watch_init(&e->watch);
 		e->watch.clock = o->clock;
+	}
 	e->hand_over = o->submit ? executor_hand_over : NULL;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;

@@ -138,12 +138,18 @@ static int64_t halfway(int64_t now, int64_t until)
 	return until > now ? now + (until / 2 - now / 2) : until;
 }
 
-/* By when it must wake up.  Under the lock. */
+/* For who is awake: is the next sleep to be a short one? */
+static bool is_shortened(const struct wakeup *w)
+{
+	return unlikely(w->woken >= WAKEUP_ROW);
+}
+
+/* By when it must wake up; now: if it is shortened.  Under the lock. */
 static int64_t first(const struct wakeup *w, int64_t next, int64_t now)
 {
 	int64_t until = latest(w, next < w->arrivals ? next : w->arrivals);
 
-	return unlikely(w->woken >= WAKEUP_ROW) ? halfway(now, until) : until;
+	return is_shortened(w) ? halfway(now, until) : until;
 }
 
 /* Under the lock. */
@@ -198,7 +204,7 @@ static void set_descriptor(struct wakeup *w)
 
 void wakeup_lie_down(struct wakeup *w, int64_t next)
 {
-	int64_t now = watch_now(w->watch);
+	int64_t now = is_shortened(w) ? watch_now(w->watch) : INT64_MIN;
 
 	lock_acquire(&w->lock);
 	set_asleep(w, first(w, next, now));

@@ -17,21 +17,11 @@ static inline void relax(void)
 #endif
 }
 
-static bool spin(struct lock *l)
+static bool spin(struct lock *l, bool hot)
 {
 	for (int i = 0; i < SPINS; i++) {
 		relax();
-		if (atom32_load(&l->held) == 0 && lock_try(l))
-			return true;
-	}
-	return false;
-}
-
-static bool spin_hot(struct lock *l)
-{
-	for (int i = 0; i < SPINS; i++) {
-		relax();
-		if (lock_try(l))
+		if ((hot || atom32_load(&l->held) == 0) && lock_try(l))
 			return true;
 	}
 	return false;
@@ -52,19 +42,13 @@ static void acquire_asleep(struct lock *l)
 			return;
 		futex_wait_for(&l->slept, 1, nap);
 		nap = nap < LOCK_NAP_MAX_NS ? 2 * nap : nap;
-	} while (!spin(l));
+	} while (!spin(l, false));
 	atom32_store(&l->slept, 1);
 }
 
-TT_NOINLINE void lock_acquire_slow(struct lock *l)
+TT_NOINLINE void lock_acquire_slow(struct lock *l, bool hot)
 {
-	if (!spin(l))
-		acquire_asleep(l);
-}
-
-TT_NOINLINE void lock_acquire_hot_slow(struct lock *l)
-{
-	if (!spin_hot(l))
+	if (!spin(l, hot))
 		acquire_asleep(l);
 }
 

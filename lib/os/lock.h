@@ -50,8 +50,7 @@ struct lock {
 #define LOCK_NAP_NS     1000000
 #define LOCK_NAP_MAX_NS 8000000
 
-void lock_acquire_slow(struct lock *l);
-void lock_acquire_hot_slow(struct lock *l);
+void lock_acquire_slow(struct lock *l, bool hot);
 void lock_wake(struct lock *l);
 
 static inline void lock_init(struct lock *l)
@@ -75,7 +74,7 @@ static inline int lock_try(struct lock *l)
 static inline void lock_acquire(struct lock *l)
 {
 	if (unlikely(!lock_try(l)))
-		lock_acquire_slow(l);
+		lock_acquire_slow(l, false);
 }
 
 /*
@@ -89,7 +88,7 @@ static inline void lock_acquire(struct lock *l)
 static inline void lock_acquire_hot(struct lock *l)
 {
 	if (unlikely(!lock_try(l)))
-		lock_acquire_hot_slow(l);
+		lock_acquire_slow(l, true);
 }
 
 /* Release: pairs with the compare-and-swap in lock_try. */

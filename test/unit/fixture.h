@@ -90,6 +90,24 @@ static inline int open_files(void)
 	return n;
 }
 
+enum { MAX_THREADS = 16 };
+
+/* n threads, which are told their numbers from 1; each returns NULL. */
+static inline void run_threads(void *(*fn)(void *), unsigned n)
+{
+	pthread_t t[MAX_THREADS];
+	void *wrong;
+
+	ck_assert_uint_le(n, MAX_THREADS);
+	for (uintptr_t i = 0; i < n; i++)
+		ck_assert_int_eq(
+			pthread_create(&t[i], NULL, fn, (void *)(i + 1)), 0);
+	for (unsigned i = 0; i < n; i++) {
+		pthread_join(t[i], &wrong);
+		ck_assert_ptr_null(wrong);
+	}
+}
+
 static inline void post(void *arg)
 {
 	sem_post(arg);

@@ -572,18 +572,8 @@ static void *use_and_free(void *arg)
 
 START_TEST(cancel_wait_then_free)
 {
-	pthread_t t[USERS];
-	void *wrong;
-
 	start();
-	for (uintptr_t i = 0; i < USERS; i++)
-		ck_assert_int_eq(pthread_create(&t[i], NULL, use_and_free,
-						(void *)(i + 1)),
-				 0);
-	for (int i = 0; i < USERS; i++) {
-		pthread_join(t[i], &wrong);
-		ck_assert_ptr_null(wrong);
-	}
+	run_threads(use_and_free, USERS);
 	end();
 }
 END_TEST

@@ -220,21 +220,11 @@ static void *wander(void *arg)
 /* Between any two calls a thread may be on another CPU. */
 START_TEST(threads_wander)
 {
-	pthread_t t[THREADS];
-	void *wrong;
-
 	setup();
 	ck_assert_int_eq(timerthread_set_buckets(tt, 256), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, THREADS * MINE), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-	for (uintptr_t i = 0; i < THREADS; i++)
-		ck_assert_int_eq(
-			pthread_create(&t[i], NULL, wander, (void *)(i + 1)),
-			0);
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(t[i], &wrong);
-		ck_assert_ptr_null(wrong);
-	}
+	run_threads(wander, THREADS);
 	end();
 }
 END_TEST

@@ -393,20 +393,6 @@ static void *race(void *arg)
 	return wrong;
 }
 
-static void run_threads(void *(*fn)(void *))
-{
-	pthread_t t[THREADS];
-	void *wrong;
-
-	for (uintptr_t i = 0; i < THREADS; i++)
-		ck_assert_int_eq(
-			pthread_create(&t[i], NULL, fn, (void *)(i + 1)), 0);
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(t[i], &wrong);
-		ck_assert_ptr_null(wrong);
-	}
-}
-
 /* All of the instance's callbacks are over. */
 static void wait_until_empty(void)
 {
@@ -423,7 +409,7 @@ static void wait_until_empty(void)
 START_TEST(many_threads)
 {
 	start_with(RACE_CAP);
-	run_threads(race);
+	run_threads(race, THREADS);
 	wait_until_empty();
 	ck_assert_uint_eq(atom32_load(&alive), 0);
 	ck_assert_uint_le(atom32_load(&most), RACE_CAP);
@@ -517,7 +503,7 @@ static void *keep_to_share(void *arg)
 START_TEST(none_is_refused_its_share)
 {
 	start_with((size_t)THREADS * SHARE);
-	run_threads(keep_to_share);
+	run_threads(keep_to_share, THREADS);
 	check_left((size_t)THREADS * SHARE);
 	end();
 }
