@@ -8,7 +8,6 @@
 #include "engine/await.h"
 #include "harness.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 
@@ -20,11 +19,17 @@ static struct slot slots[TIMERS];
 
 static atom32 wakes; /* returns from pthread_cond_wait */
 
-int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+/*
+ * The linker puts this in the place of pthread_cond_wait and gives that the
+ * other name.  A definition of that name here would hide what a sanitizer
+ * puts there.
+ */
+int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+int __real_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+
+int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-	typedef int wait(pthread_cond_t *, pthread_mutex_t *);
-	wait *next = (wait *)dlsym(RTLD_NEXT, "pthread_cond_wait");
-	int r = next(cond, mutex);
+	int r = __real_pthread_cond_wait(cond, mutex);
 
 	atom32_add(&wakes, 1);
 	return r;
