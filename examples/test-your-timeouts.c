@@ -118,7 +118,7 @@ static void assert_quiet(void)
 static void setup(void)
 {
 	ck_assert_int_eq(timerthread_create(&tt), 0);
-	ck_assert_int_eq(timerthread_start_manual(tt, EPOCH), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, EPOCH), 0);
 }
 
 static void teardown(void)
@@ -286,7 +286,7 @@ START_TEST(no_timer_to_be_had)
 
 	ck_assert_int_eq(timerthread_create(&tt), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), 0);
-	ck_assert_int_eq(timerthread_start_manual(tt, EPOCH), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, EPOCH), 0);
 	/* The deadline's timer fills the cap: there is none for the pause. */
 	begin(&c);
 	assert_ended(&c, -EAGAIN, 0);

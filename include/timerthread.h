@@ -12,7 +12,7 @@
  *  - a thread of its own, called the timer thread (timerthread_start);
  *  - an event loop of the program (timerthread_start_polled,
  *    timerthread_dispatch);
- *  - a test that advances a virtual clock (timerthread_start_manual,
+ *  - a test that advances a virtual clock (timerthread_start_virtual,
  *    timerthread_advance).
  *
  * The driver's thread is the thread on which the driver is working: the timer
@@ -26,7 +26,7 @@
  * Rules that hold for every function here:
  *
  *  - Time is a signed 64-bit count of nanoseconds on the instance's clock,
- *    CLOCK_MONOTONIC unless timerthread_set_clock or timerthread_start_manual
+ *    CLOCK_MONOTONIC unless timerthread_set_clock or timerthread_start_virtual
  *    chose another.  A deadline in the past, also a negative one, means "as
  *    soon as possible": it counts as the time of the call, less the slack, so
  *    that a timer which is scheduled so again and again does not run before
@@ -112,7 +112,7 @@ int timerthread_create(struct timerthread **ret_tt);
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
-int timerthread_set_name(struct timerthread *tt, const char *name);
+int timerthread_set_thread_name(struct timerthread *tt, const char *name);
 
 /*
  * Sets over how many buckets the calls that schedule are spread, 1 to 1024.
@@ -239,7 +239,7 @@ int timerthread_dispatch(struct timerthread *tt);
  * -EINVAL: tt is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
  * -ENOMEM.  -ENOSYS: as timerthread_start.
  */
-int timerthread_start_manual(struct timerthread *tt, int64_t now);
+int timerthread_start_virtual(struct timerthread *tt, int64_t now);
 
 /*
  * Advances the virtual clock by ns nanoseconds, 0 or more, and runs the timers

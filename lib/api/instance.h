@@ -31,10 +31,10 @@ enum life {
 
 /* Who has the engine take its turns. */
 enum driver {
-	DRIVER_NONE,   /* not started */
-	DRIVER_THREAD, /* a thread of its own */
-	DRIVER_POLLED, /* an event loop of the user's */
-	DRIVER_MANUAL, /* a test with a virtual clock */
+	DRIVER_NONE,    /* not started */
+	DRIVER_THREAD,  /* a thread of its own */
+	DRIVER_POLLED,  /* an event loop of the user's */
+	DRIVER_VIRTUAL, /* a test with a virtual clock */
 };
 
 /* What may be set before start. */

@@ -30,7 +30,8 @@ static int end(struct timerthread *tt)
 	return 0;
 }
 
-TT_EXPORT int timerthread_set_name(struct timerthread *tt, const char *name)
+TT_EXPORT int timerthread_set_thread_name(struct timerthread *tt,
+					  const char *name)
 {
 	size_t length = name ? strnlen(name, THREAD_NAME_SIZE) : 0;
 	int r = begin(tt, length > 0 && length < THREAD_NAME_SIZE);

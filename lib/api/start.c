@@ -8,7 +8,7 @@
 
 static bool is_virtual(const struct start *how)
 {
-	return how->driver == DRIVER_MANUAL;
+	return how->driver == DRIVER_VIRTUAL;
 }
 
 /*

@@ -184,8 +184,8 @@ static void come_late(uint64_t *rng)
 static enum drivers choose_driver(uint64_t *rng)
 {
 	static const enum drivers drivers[] = {
-		ON_THREAD, ON_THREAD, ON_THREAD,   ON_THREAD,
-		ON_POLLED, ON_MANUAL, ON_EXECUTOR, ON_EXECUTOR,
+		ON_THREAD, ON_THREAD,  ON_THREAD,   ON_THREAD,
+		ON_POLLED, ON_VIRTUAL, ON_EXECUTOR, ON_EXECUTOR,
 	};
 	enum drivers driver = drivers[random_below(rng, 8)];
 	bool several = random_below(rng, 2);

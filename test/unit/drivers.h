@@ -5,7 +5,7 @@
  *
  *	thread		its own thread, the default
  *	polled		a thread of the test that polls and dispatches
- *	manual		a thread of the test that lets the virtual clock go on
+ *	virtual		a thread of the test that lets the virtual clock go on
  *			as time does
  *	executor	its own thread, which hands over to a pool of one
  */
@@ -29,14 +29,14 @@
 enum drivers {
 	ON_THREAD = 1,
 	ON_POLLED = 2,
-	ON_MANUAL = 4,
+	ON_VIRTUAL = 4,
 	ON_EXECUTOR = 8,
 };
 
 static const char *const driver_names[] = {
 	[ON_THREAD] = "thread",
 	[ON_POLLED] = "polled",
-	[ON_MANUAL] = "manual",
+	[ON_VIRTUAL] = "virtual",
 	[ON_EXECUTOR] = "executor",
 };
 
@@ -285,7 +285,7 @@ static inline int pump_start(struct timerthread *tt, bool polled)
 	}
 	d->seen = driver_time();
 	r = polled ? timerthread_start_polled(tt, &d->fd)
-		   : timerthread_start_manual(tt, d->seen);
+		   : timerthread_start_virtual(tt, d->seen);
 	if (r == 0) {
 		pump_go(d, PUMP_OUTSIDE);
 	} else {
@@ -318,7 +318,7 @@ static inline int driver_start_on(struct timerthread *tt, enum drivers driver,
 	switch (driver) {
 	case ON_POLLED:
 		return pump_start(tt, true);
-	case ON_MANUAL:
+	case ON_VIRTUAL:
 		return pump_start(tt, false);
 	case ON_EXECUTOR:
 		return pooled_start(tt, threads);

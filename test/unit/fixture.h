@@ -32,10 +32,10 @@ static inline void start(void)
 }
 
 /* On a virtual clock that shows 0, and that the test moves on itself. */
-static inline void start_manual(void)
+static inline void start_virtual(void)
 {
 	setup();
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 }
 
 static inline void end(void)

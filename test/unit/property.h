@@ -295,7 +295,7 @@ static void property_begin(struct choices c, int64_t now)
 	};
 	property = &p;
 	must(timerthread_create(&p.tt) == 0);
-	must(timerthread_start_manual(p.tt, now) == 0);
+	must(timerthread_start_virtual(p.tt, now) == 0);
 }
 
 /* Many, of which a lane may hold more than a block. */

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { OWN_THREAD, POLLED, MANUAL, DRIVERS };
+enum { OWN_THREAD, POLLED, VIRTUAL, DRIVERS };
 
 /* How many of these may be kept in one test. */
 #define TASKS_MAX 250000
@@ -59,7 +59,7 @@ static inline void start_driver(int d)
 	else if (d == POLLED)
 		ck_assert_int_eq(timerthread_start_polled(tt, &polled_fd), 0);
 	else
-		ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+		ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 }
 
 static inline void begin_with(timerthread_submit_fn *submit)
@@ -82,7 +82,7 @@ static inline void submit_due(int n)
 {
 	if (driver == POLLED)
 		ck_assert_int_eq(timerthread_dispatch(tt), n);
-	else if (driver == MANUAL)
+	else if (driver == VIRTUAL)
 		ck_assert_int_eq(timerthread_advance(tt, 0), n);
 	else
 		for (int i = 0; i < n; i++)

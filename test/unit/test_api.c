@@ -437,7 +437,7 @@ int main(void)
 	TCase *tcase = tcase_create("api");
 
 	ADD_TESTS(tcase, any);
-	if (driver_tested() != ON_MANUAL)
+	if (driver_tested() != ON_VIRTUAL)
 		ADD_TESTS(tcase, real_time);
 	return run_case("api", tcase);
 }

@@ -98,7 +98,7 @@ START_TEST(in_step)
 {
 	const int64_t first = 5 * MS, period = 300 * 1000 + 7;
 
-	start_manual();
+	start_virtual();
 	noted.last = 100;
 	start_noted(first, period);
 	ck_assert_int_eq(timerthread_advance(tt, first - 1), 0);
@@ -172,7 +172,7 @@ START_TEST(missed_ones_are_skipped_exactly)
 
 	setup();
 	ck_assert_int_eq(timerthread_set_executor(tt, pool_submit, pool), 0);
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	noted.last = 3;
 	noted.hold = true;
 	start_noted(0, period);
@@ -586,7 +586,7 @@ int main(void)
 	TCase *tcase = tcase_create("every");
 
 	ADD_TESTS(tcase, any);
-	if (driver_tested() != ON_MANUAL)
+	if (driver_tested() != ON_VIRTUAL)
 		ADD_TESTS(tcase, real_time);
 	if (driver_tested() == ON_THREAD)
 		ADD_TESTS(tcase, once);

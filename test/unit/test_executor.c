@@ -81,7 +81,7 @@ START_TEST(option)
 	/* The last one counts; NULL removes it. */
 	begin_with(keep);
 	ck_assert_int_eq(timerthread_set_executor(tt, NULL, NULL), 0);
-	start_driver(MANUAL);
+	start_driver(VIRTUAL);
 	plan(&j, 5);
 	ck_assert_int_eq(advance(5), 1);
 	ck_assert_int_eq(j.runs, 1);
@@ -115,7 +115,7 @@ START_TEST(moved_to_a_time_that_has_come)
 {
 	struct job j = {0}, k = {0};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	plan(&j, 100);
 	ck_assert_int_eq(advance(100), 1);
 	ck_assert_int_eq(reschedule(j.id, 105), 0);
@@ -187,7 +187,7 @@ START_TEST(in_order_of_deadlines)
 
 		start_with(d, keep);
 		noted = 0;
-		soon = d == MANUAL ? -700 : timerthread_now(tt) + 10 * MS;
+		soon = d == VIRTUAL ? -700 : timerthread_now(tt) + 10 * MS;
 		for (int i = 0; i < N; i++) {
 			at[i] = soon + (int64_t)random_below(&rng, 700);
 			schedule(at[i], note, (void *)(intptr_t)i);
@@ -208,7 +208,7 @@ START_TEST(counts_what_is_submitted)
 {
 	struct job j[6] = {{0}};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < 6; i++)
 		plan(&j[i], 10 + i);
 	ck_assert_int_eq(cancel(j[0].id), 0);
@@ -256,7 +256,7 @@ START_TEST(cancelled_before_its_run)
 	static const int64_t moves[] = {0,   5,      -1,
 					-15, 100000, TIMERTHREAD_NEVER / 2};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < 60; i++)
 		cancel_submitted(moves[i % 6], i / 6 % 2);
 	/* Not one slot for each. */
@@ -271,7 +271,7 @@ START_TEST(cancelled_and_called_much_later)
 	enum { N = 500 };
 	static struct job j[N];
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < N; i++) {
 		plan(&j[i], i);
 		ck_assert_int_eq(advance(1), 1);
@@ -296,7 +296,7 @@ START_TEST(moved_later)
 {
 	struct job j = {0};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	plan(&j, 10);
 	ck_assert_int_eq(advance(10), 1);
 	for (int64_t to = 100; to < 1000; to += 100) {
@@ -323,7 +323,7 @@ START_TEST(moved_later_and_due_by_then)
 {
 	struct job j = {0};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	plan(&j, 10);
 	ck_assert_int_eq(advance(10), 1);
 	ck_assert_int_eq(reschedule(j.id, 50), 0);
@@ -348,7 +348,7 @@ START_TEST(moved_earlier)
 	for (int i = 0; i < 5; i++) {
 		struct job j = {0};
 
-		start_with(MANUAL, keep);
+		start_with(VIRTUAL, keep);
 		plan(&j, 10);
 		ck_assert_int_eq(advance(10), 1);
 		ck_assert_int_eq(reschedule(j.id, to[i]), 0);
@@ -372,7 +372,7 @@ START_TEST(moved_later_then_earlier)
 	for (int i = 0; i < 3; i++) {
 		struct job j = {0};
 
-		start_with(MANUAL, keep);
+		start_with(VIRTUAL, keep);
 		plan(&j, 10);
 		ck_assert_int_eq(advance(10), 1);
 		ck_assert_int_eq(reschedule(j.id, TIMERTHREAD_NEVER), 0);
@@ -391,7 +391,7 @@ START_TEST(moved_earlier_then_later)
 {
 	struct job j = {0};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	plan(&j, 10);
 	ck_assert_int_eq(advance(10), 1);
 	ck_assert_int_eq(reschedule(j.id, 2), 0);
@@ -420,7 +420,7 @@ START_TEST(moved_to_never)
 {
 	struct job j[2] = {{0}};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < 2; i++)
 		plan(&j[i], 10);
 	ck_assert_int_eq(advance(10), 2);
@@ -457,7 +457,7 @@ START_TEST(moved_on_the_way_back)
 		int64_t t = to[i % 7];
 		struct job j = {0};
 
-		start_with(MANUAL, keep);
+		start_with(VIRTUAL, keep);
 		plan(&j, 10);
 		ck_assert_int_eq(advance(10), 1);
 		send_back(j.id, 100);
@@ -487,7 +487,7 @@ START_TEST(moved_to_the_past_on_the_way_back)
 	for (int i = 0; i < 5; i++) {
 		struct job j = {0};
 
-		start_with(MANUAL, keep);
+		start_with(VIRTUAL, keep);
 		plan(&j, 10);
 		ck_assert_int_eq(advance(10), 1);
 		send_back(j.id, i % 2 ? 100 : TIMERTHREAD_NEVER);
@@ -502,7 +502,7 @@ END_TEST
 
 START_TEST(cancelled_on_the_way_back)
 {
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < 100; i++) {
 		int64_t now = timerthread_now(tt);
 		struct job *j = calloc(1, sizeof(*j));
@@ -617,7 +617,7 @@ static void run_self(bool moves, int64_t to, bool cancels)
 
 START_TEST(inside_its_callback)
 {
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < 3; i++) {
 		run_self(i == 2, 5, i > 0);
 		check_over(self.id);
@@ -633,7 +633,7 @@ START_TEST(armed_again_inside)
 {
 	static const int64_t past[] = {999, 1000, 0, INT64_MIN};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	ck_assert_int_eq(advance(1000), 0);
 	for (int i = 0; i < 4; i++) {
 		run_self(true, past[i], false);
@@ -666,7 +666,7 @@ START_TEST(periodic)
 {
 	struct job j = {0};
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	j.id = every(10, 10, work, &j);
 	for (int i = 1; i <= 5; i++) {
 		ck_assert_int_eq(advance(9), 0);
@@ -698,7 +698,7 @@ END_TEST
 /* Submitted, running, on the way back, and back. */
 START_TEST(periodic_cancelled)
 {
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int stage = 0; stage < 4; stage++) {
 		int64_t now = timerthread_now(tt);
 
@@ -727,7 +727,7 @@ END_TEST
 /* It goes on from where it was moved to. */
 START_TEST(periodic_moved)
 {
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	self = (struct self){.moves = true, .to = 25};
 	self.id = every(10, 10, look_at_self, &self);
 	ck_assert_int_eq(advance(10), 1);
@@ -769,7 +769,7 @@ START_TEST(called_within_submit)
 {
 	for (int d = POLLED; d < DRIVERS; d++) {
 		struct job j = {0}, again = {0}, repeats = {0};
-		int more = d == MANUAL ? 4 : 0;
+		int more = d == VIRTUAL ? 4 : 0;
 
 		start_with(d, call_inside);
 		plan(&j, -1);
@@ -798,7 +798,7 @@ START_TEST(called_within_submit_on_time)
 {
 	struct job j[5] = {{0}};
 
-	start_with(MANUAL, call_inside);
+	start_with(VIRTUAL, call_inside);
 	for (int i = 0; i < 5; i++)
 		plan(&j[i], 10 * i);
 	ck_assert_int_eq(advance(1000), 5);
@@ -819,7 +819,7 @@ START_TEST(refused)
 			ck_assert_int_eq(timerthread_get_pthread(tt, &on), 0);
 		plan(&j, 0);
 		repeats.id = every(1, HOUR, work, &repeats);
-		if (d == MANUAL)
+		if (d == VIRTUAL)
 			ck_assert_int_eq(advance(1), 2);
 		else if (d == POLLED)
 			ck_assert_int_eq(timerthread_dispatch(tt), 2);
@@ -848,7 +848,7 @@ START_TEST(refused_now_and_then)
 	enum { N = 300 };
 	static struct job j[N];
 
-	start_with(MANUAL, keep_every_second);
+	start_with(VIRTUAL, keep_every_second);
 	for (int i = 0; i < N; i++)
 		plan(&j[i], i);
 	ck_assert_int_eq(advance(N), N);
@@ -903,7 +903,7 @@ START_TEST(submit_schedules)
 	struct job j = {0};
 
 	for (int keeps = 0; keeps < 2; keeps++) {
-		start_within(MANUAL, schedule_within, keeps);
+		start_within(VIRTUAL, schedule_within, keeps);
 		plan(&j, 0);
 		submit_due(2);
 		call_tasks();
@@ -938,7 +938,7 @@ START_TEST(submit_cancels_or_moves)
 	for (int i = 0; i < 4; i++) {
 		bool moves = i / 2;
 
-		start_within(MANUAL, moves ? move_within : cancel_within,
+		start_within(VIRTUAL, moves ? move_within : cancel_within,
 			     i % 2);
 		plan(&within.target, 0);
 		ck_assert_int_eq(advance(0), 1);
@@ -973,15 +973,15 @@ static void turn_inside(void *arg)
 START_TEST(no_turn_within)
 {
 	for (int i = 0; i < 4; i++) {
-		int d = i % 2 ? POLLED : MANUAL;
+		int d = i % 2 ? POLLED : VIRTUAL;
 
 		start_within(d, i < 2 ? turn_within : NULL, true);
 		schedule(0, turn_inside, NULL);
 		submit_due(1);
 		if (i >= 2)
 			call_tasks();
-		ck_assert_int_eq(turns[d == MANUAL], -EBUSY);
-		ck_assert_int_eq(turns[d != MANUAL], -EINVAL);
+		ck_assert_int_eq(turns[d == VIRTUAL], -EBUSY);
+		ck_assert_int_eq(turns[d != VIRTUAL], -EINVAL);
 		call_tasks();
 		end();
 	}
@@ -1029,7 +1029,7 @@ START_TEST(submit_stops)
 			ck_assert_int_eq(reschedule(j[k].id, -3 + k), 0);
 		if (driver == POLLED)
 			ck_assert_int_eq(timerthread_dispatch(tt), 1);
-		if (driver == MANUAL)
+		if (driver == VIRTUAL)
 			ck_assert_int_eq(advance(10), 1);
 		while (driver == OWN_THREAD &&
 		       reschedule(j[2].id, TIMERTHREAD_NEVER) != -ESHUTDOWN)
@@ -1076,7 +1076,7 @@ START_TEST(submit_destroys)
 		call_task(called++);
 		if (driver == POLLED)
 			ck_assert_int_eq(timerthread_dispatch(tt), 1);
-		else if (driver == MANUAL)
+		else if (driver == VIRTUAL)
 			ck_assert_int_eq(advance(10), 1);
 		wait_for(&ran);
 		if (driver == OWN_THREAD)
@@ -1178,7 +1178,7 @@ END_TEST
 START_TEST(destroyed_by_a_callback_within_submit)
 {
 	for (int i = 0; i < 4; i++) {
-		start_with(i % 2 ? POLLED : MANUAL,
+		start_with(i % 2 ? POLLED : VIRTUAL,
 			   i < 2 ? call_inside : refuse);
 		schedule(-2, post, &ran);
 		schedule(-1, destroy_inside, NULL);
@@ -1214,7 +1214,7 @@ START_TEST(places_are_exact)
 
 	begin_with(keep);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 2), 0);
-	start_driver(MANUAL);
+	start_driver(VIRTUAL);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	for (int i = 0; i < 50; i++) {
 		id = schedule(0, take_inside, NULL);
@@ -1242,7 +1242,7 @@ START_TEST(places_of_the_rearmed)
 {
 	begin_with(keep);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), 0);
-	start_driver(MANUAL);
+	start_driver(VIRTUAL);
 	places.id = every(0, 10, take_inside, NULL);
 	for (int i = 0; i < 20; i++) {
 		ck_assert_int_eq(advance(10), 1);
@@ -1275,7 +1275,7 @@ static struct job crowd[CROWD];
 
 START_TEST(crowd_comes_back)
 {
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < CROWD; i++)
 		plan(&crowd[i], i % 100);
 	ck_assert_int_eq(advance(100), CROWD);
@@ -1304,7 +1304,7 @@ END_TEST
 START_TEST(crowd_is_over)
 {
 	for (int i = 0; i < 2; i++) {
-		start_with(MANUAL, keep);
+		start_with(VIRTUAL, keep);
 		for (int k = 0; k < CROWD; k++)
 			plan(&crowd[k], 0);
 		ck_assert_int_eq(advance(0), CROWD);
@@ -1353,7 +1353,7 @@ static void plan_for_want(int n)
 /* From the first, the second ... allocation on; in steps, or all at once. */
 static void live_without_memory(int n, uint32_t from, bool growing)
 {
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	if (!growing)
 		plan_for_want(n);
 	fail_arm(from, growing ? 0 : UINT32_MAX);
@@ -1397,7 +1397,7 @@ START_TEST(back_without_memory)
 	enum { N = 20000 };
 
 	for (int i = 0; i < 2; i++) {
-		start_with(MANUAL, keep);
+		start_with(VIRTUAL, keep);
 		for (int k = 0; k < N; k++) {
 			crowd[k].runs = 0;
 			plan(&crowd[k], 0);
@@ -1605,7 +1605,7 @@ START_TEST(random_against_model)
 	int n;
 
 	rng = test_seed();
-	start_with(MANUAL, keep_modelled);
+	start_with(VIRTUAL, keep_modelled);
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t some = step / 5000 % 2 ? MODELLED : 10;
 		struct modelled *m = &model[random_below(&rng, some)];

@@ -255,7 +255,7 @@ START_TEST(cancel_waits_for_what_would_be_rearmed)
 	struct canceller w;
 	struct caller c;
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < 2; i++) {
 		written = 0;
 		self = i ? every(0, 1, hold_and_write, &ran)
@@ -281,7 +281,7 @@ START_TEST(moved_from_elsewhere)
 {
 	struct caller c;
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	self = schedule(0, hold, &ran);
 	ck_assert_int_eq(advance(0), 1);
 	start_call(&c, called++);
@@ -314,7 +314,7 @@ START_TEST(periodic_that_takes_its_time)
 {
 	struct caller c;
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	self = every(10, 10, hold, &ran);
 	ck_assert_int_eq(advance(10), 1);
 	start_call(&c, called++);
@@ -715,7 +715,7 @@ START_TEST(cancelled_while_it_begins)
 	int cancelled = 0, ended;
 	pthread_t t;
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	for (int i = 0; i < MEETINGS; i++)
 		id[i] = schedule(i, post, &ran);
 	ck_assert_int_eq(advance(MEETINGS), MEETINGS);
@@ -1058,7 +1058,7 @@ START_TEST(fork_within_submit)
 
 		answer = answers[i % 3];
 		written = 0;
-		start_with(i < 3 ? MANUAL : POLLED, fork_in_submit);
+		start_with(i < 3 ? VIRTUAL : POLLED, fork_in_submit);
 		schedule(0, count_run, NULL);
 		r = turn();
 		if (in_the_child())
@@ -1079,7 +1079,7 @@ START_TEST(fork_in_a_refused_callback)
 	for (int i = 0; i < 4; i++) {
 		int r;
 
-		start_with(i % 2 ? MANUAL : POLLED,
+		start_with(i % 2 ? VIRTUAL : POLLED,
 			   i < 2 ? refuse : call_inside);
 		written = 0;
 		schedule(-1, fork_here, NULL);
@@ -1219,11 +1219,11 @@ START_TEST(nested)
 		int turned = 0;
 		struct caller c;
 
-		start_with(MANUAL, i < 2 ? keep : call_inside);
+		start_with(VIRTUAL, i < 2 ? keep : call_inside);
 		nest.outer = tt;
 		nest.destroys = i % 2;
 		ck_assert_int_eq(timerthread_create(&nest.inner), 0);
-		ck_assert_int_eq(timerthread_start_manual(nest.inner, 0), 0);
+		ck_assert_int_eq(timerthread_start_virtual(nest.inner, 0), 0);
 		ck_assert_int_eq(timerthread_schedule(nest.inner, 0,
 						      at_the_bottom, NULL,
 						      NULL),
@@ -1262,7 +1262,7 @@ START_TEST(stopped_from_a_callback_of_another)
 	struct caller c;
 	int r = -77;
 
-	start_with(MANUAL, keep);
+	start_with(VIRTUAL, keep);
 	nest.outer = tt;
 	schedule(0, hold_and_write, &ran);
 	ck_assert_int_eq(advance(0), 1);

@@ -86,9 +86,9 @@ static void use_default(void)
 /*
  * Each call of the header on an instance.
  */
-static int set_name(struct timerthread *t)
+static int set_thread_name(struct timerthread *t)
 {
-	return timerthread_set_name(t, "name");
+	return timerthread_set_thread_name(t, "name");
 }
 
 static int set_buckets(struct timerthread *t)
@@ -219,7 +219,7 @@ static const struct {
 	const char *name;
 	int (*call)(struct timerthread *t);
 } calls[] = {
-	{"set_name", set_name},
+	{"set_thread_name", set_thread_name},
 	{"set_buckets", set_buckets},
 	{"set_clock", set_clock},
 	{"set_slack", set_slack},
@@ -493,7 +493,7 @@ END_TEST
 
 static void start_in_child(void)
 {
-	NEED(timerthread_set_name(tt, "daemon") == 0);
+	NEED(timerthread_set_thread_name(tt, "daemon") == 0);
 	NEED(timerthread_start(tt, NULL) == 0);
 	NEED(timerthread_schedule_after(tt, 1000, post, &ran, NULL) == 0);
 	wait_for(&ran);

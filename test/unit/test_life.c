@@ -31,7 +31,7 @@ START_TEST(null_instance)
 	pthread_t thread;
 
 	ck_assert_int_eq(timerthread_create(NULL), -EINVAL);
-	ck_assert_int_eq(timerthread_set_name(NULL, "a"), -EINVAL);
+	ck_assert_int_eq(timerthread_set_thread_name(NULL, "a"), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(NULL, 1), -EINVAL);
 	ck_assert_int_eq(timerthread_start(NULL, NULL), -EINVAL);
 	ck_assert_int_eq(timerthread_stop(NULL), -EINVAL);
@@ -43,20 +43,21 @@ END_TEST
 START_TEST(options)
 {
 	setup();
-	ck_assert_int_eq(timerthread_set_name(tt, NULL), -EINVAL);
-	ck_assert_int_eq(timerthread_set_name(tt, ""), -EINVAL);
-	ck_assert_int_eq(timerthread_set_name(tt, "sixteen-letters!"), -EINVAL);
-	ck_assert_int_eq(timerthread_set_name(tt, "fifteen-letters"), 0);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, ""), -EINVAL);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "sixteen-letters!"),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "fifteen-letters"), 0);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 0), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1025), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1024), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
-	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "late"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "late"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	driver_destroy(tt);
 }
@@ -177,7 +178,7 @@ START_TEST(the_thread)
 	pthread_t t;
 
 	setup();
-	ck_assert_int_eq(timerthread_set_name(tt, "my-timers"), 0);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "my-timers"), 0);
 	ck_assert_int_eq(timerthread_get_pthread(tt, NULL), -EINVAL);
 	ck_assert_int_eq(timerthread_get_pthread(tt, &t), -EINVAL);
 	sigemptyset(&before);
@@ -218,7 +219,7 @@ START_TEST(thread_attributes)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	setup();
 	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
-	ck_assert_int_eq(timerthread_set_name(tt, "again"), 0);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "again"), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
@@ -351,7 +352,7 @@ static void start_without_privileges(void)
 	real_time(&attr);
 	NEED(timerthread_start(tt, &attr) == -EPERM);
 	NEED(timerthread_schedule(tt, 0, never, NULL, NULL) == -EINVAL);
-	NEED(timerthread_set_name(tt, "again") == 0);
+	NEED(timerthread_set_thread_name(tt, "again") == 0);
 	NEED(timerthread_start(tt, NULL) == 0);
 	NEED(timerthread_schedule(tt, 0, post, &ran, NULL) == 0);
 	wait_for(&ran);

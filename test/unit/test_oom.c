@@ -132,7 +132,7 @@ START_TEST(another_driver_after_that)
 
 	ck_assert_int_eq(timerthread_create(&tt), 0);
 	fail_arm(0, 1);
-	ck_assert_int_eq(timerthread_start_manual(tt, 42), -ENOMEM);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 42), -ENOMEM);
 	fail_disarm();
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 	then = timerthread_now(tt);

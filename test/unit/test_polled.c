@@ -235,7 +235,7 @@ START_TEST(start_errors)
 	ck_assert_int_eq(timerthread_start_polled(tt, &fd), 0);
 	ck_assert_int_eq(timerthread_start_polled(tt, &none), -EBUSY);
 	ck_assert_int_eq(timerthread_start(tt, NULL), -EBUSY);
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), -EBUSY);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), -EBUSY);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_start_polled(tt, &none), -ESHUTDOWN);
 	end();
@@ -319,7 +319,7 @@ START_TEST(dispatch_errors)
 	end();
 
 	setup();
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	ck_assert_int_eq(dispatch(), -EINVAL);
 	end();
 }
@@ -340,7 +340,7 @@ END_TEST
 START_TEST(options_come_before)
 {
 	begin();
-	ck_assert_int_eq(timerthread_set_name(tt, "a"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "a"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), -EBUSY);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
@@ -1571,7 +1571,7 @@ START_TEST(callbacks_are_part_of_the_call)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	pthread_getname_np(pthread_self(), name, sizeof(name));
 	setup();
-	ck_assert_int_eq(timerthread_set_name(tt, "unused"), 0);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "unused"), 0);
 	ck_assert_int_eq(timerthread_set_thread_hooks(tt, never, never, NULL),
 			 0);
 	ck_assert_int_eq(timerthread_start_polled(tt, &fd), 0);

@@ -106,7 +106,7 @@ START_TEST(later)
 	enum { N = 20 };
 	struct counted c[N] = {0};
 
-	start_manual();
+	start_virtual();
 	for (int i = 0; i < N; i++) {
 		timerthread_id id = schedule(i * MS, count, &c[i]);
 
@@ -1092,7 +1092,7 @@ int main(void)
 	TCase *tcase = tcase_create("reschedule");
 
 	ADD_TESTS(tcase, any);
-	if (driver_tested() != ON_MANUAL)
+	if (driver_tested() != ON_VIRTUAL)
 		ADD_TESTS(tcase, asleep);
 	if (driver_tested() == ON_THREAD)
 		ADD_TESTS(tcase, once);

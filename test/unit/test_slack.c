@@ -545,7 +545,7 @@ int main(void)
 	ADD_TESTS(tcase, any);
 	if (driver_tested() != ON_POLLED)
 		ADD_TESTS(tcase, prompt);
-	if (driver_tested() != ON_MANUAL)
+	if (driver_tested() != ON_VIRTUAL)
 		ADD_TESTS(tcase, asleep);
 	if (driver_tested() == ON_THREAD)
 		ADD_TESTS(tcase, wakeup_by_hand);

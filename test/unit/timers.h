@@ -86,7 +86,7 @@ static inline timerthread_id hold_driver(void)
 /* Waits until the timer thread sleeps, or is just about to; if it ever does. */
 static inline void wait_for_sleep(void)
 {
-	bool asleep = tt->driver == DRIVER_MANUAL;
+	bool asleep = tt->driver == DRIVER_VIRTUAL;
 
 	while (!asleep) {
 		sched_yield();

@@ -55,10 +55,10 @@ static void start_polled(struct timerthread *tt)
 	check(timerthread_start_polled(tt, &fd), "timerthread_start_polled");
 }
 
-static void start_manual(struct timerthread *tt)
+static void start_virtual(struct timerthread *tt)
 {
-	check(timerthread_start_manual(tt, now_ns()),
-	      "timerthread_start_manual");
+	check(timerthread_start_virtual(tt, now_ns()),
+	      "timerthread_start_virtual");
 }
 
 static void wait_for_thread(struct timerthread *tt)
@@ -80,7 +80,7 @@ static void wait_polled(struct timerthread *tt)
 	}
 }
 
-static void wait_manual(struct timerthread *tt)
+static void wait_virtual(struct timerthread *tt)
 {
 	check(timerthread_advance(tt, 20 * BENCH_MS), "timerthread_advance");
 }
@@ -92,7 +92,7 @@ static const struct {
 } drivers[] = {
 	{"the instance's thread", start_thread, wait_for_thread},
 	{"dispatch", start_polled, wait_polled},
-	{"advance", start_manual, wait_manual},
+	{"advance", start_virtual, wait_virtual},
 	{"an executor", start_executor, wait_for_thread},
 };
 

@@ -13,14 +13,14 @@
 #include <errno.h>
 #include <limits.h>
 
-TT_EXPORT int timerthread_start_manual(struct timerthread *tt, int64_t now)
+TT_EXPORT int timerthread_start_virtual(struct timerthread *tt, int64_t now)
 {
 	int r = instance_check(tt, true);
 
 	if (r < 0)
 		return r;
 	return start_instance(tt, &(struct start){
-					  .driver = DRIVER_MANUAL,
+					  .driver = DRIVER_VIRTUAL,
 					  .now = now,
 				  });
 }
@@ -57,7 +57,7 @@ static int advance(struct timerthread *tt, int64_t end)
 TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
 {
 	int saved_errno = errno;
-	int r = driver_begin(tt, DRIVER_MANUAL, ns >= 0);
+	int r = driver_begin(tt, DRIVER_VIRTUAL, ns >= 0);
 
 	if (r == 0) {
 		r = advance(tt, clock_add(watch_now(&tt->engine.watch), ns));

@@ -18,7 +18,7 @@
 static void begin(int64_t now)
 {
 	setup();
-	ck_assert_int_eq(timerthread_start_manual(tt, now), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, now), 0);
 }
 
 static int advance(int64_t ns)
@@ -77,25 +77,25 @@ START_TEST(start_errors)
 {
 	int fd = 77;
 
-	ck_assert_int_eq(timerthread_start_manual(NULL, 0), -EINVAL);
+	ck_assert_int_eq(timerthread_start_virtual(NULL, 0), -EINVAL);
 	begin(5);
-	ck_assert_int_eq(timerthread_start_manual(tt, 6), -EBUSY);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 6), -EBUSY);
 	ck_assert_int_eq(now(), 5);
 	ck_assert_int_eq(timerthread_start(tt, NULL), -EBUSY);
 	ck_assert_int_eq(timerthread_start_polled(tt, &fd), -EBUSY);
 	ck_assert_int_eq(fd, 77);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_start_manual(tt, 6), -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 6), -ESHUTDOWN);
 	ck_assert_int_eq(now(), 5);
 	end();
 
 	start();
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), -EBUSY);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), -EBUSY);
 	end();
 
 	setup();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), -ESHUTDOWN);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), -ESHUTDOWN);
 	end();
 }
 END_TEST
@@ -108,7 +108,7 @@ START_TEST(advance_errors)
 	setup();
 	ck_assert_int_eq(advance(0), -EINVAL);
 	ck_assert_int_eq(advance(-1), -EINVAL);
-	ck_assert_int_eq(timerthread_start_manual(tt, 100), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 100), 0);
 	schedule(0, never, NULL);
 	ck_assert_int_eq(advance(-1), -EINVAL);
 	ck_assert_int_eq(advance(INT64_MIN), -EINVAL);
@@ -150,7 +150,7 @@ END_TEST
 START_TEST(options_come_before)
 {
 	begin(0);
-	ck_assert_int_eq(timerthread_set_name(tt, "a"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "a"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), -EBUSY);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
@@ -172,8 +172,8 @@ START_TEST(errno_is_left_alone)
 	setup();
 	errno = E2BIG;
 	advance(0);
-	timerthread_start_manual(tt, 0);
-	timerthread_start_manual(tt, 0);
+	timerthread_start_virtual(tt, 0);
+	timerthread_start_virtual(tt, 0);
 	ck_assert_int_eq(errno, E2BIG);
 	schedule(1, spoil_errno, NULL);
 	errno = E2BIG;
@@ -446,11 +446,11 @@ START_TEST(options_make_no_difference)
 		ck_assert_int_eq(timerthread_set_clock(tt, clocks[i % 3]), 0);
 		ck_assert_int_eq(timerthread_set_slack(tt, slacks[i / 3]), 0);
 		ck_assert_int_eq(timerthread_set_buckets(tt, 7), 0);
-		ck_assert_int_eq(timerthread_set_name(tt, "unused"), 0);
+		ck_assert_int_eq(timerthread_set_thread_name(tt, "unused"), 0);
 		ck_assert_int_eq(
 			timerthread_set_thread_hooks(tt, never, never, NULL),
 			0);
-		ck_assert_int_eq(timerthread_start_manual(tt, 5), 0);
+		ck_assert_int_eq(timerthread_start_virtual(tt, 5), 0);
 		ck_assert_int_eq(now(), 5);
 		check_plain(HOUR);
 		check_moved_later(2 * HOUR);
@@ -1025,7 +1025,7 @@ START_TEST(max_timers)
 
 	setup();
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 2), 0);
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	id = every(1, 1, note, NULL);
 	schedule(1, note, NULL);
 	ck_assert_int_eq(timerthread_schedule(tt, 1, never, NULL, NULL),
@@ -1060,7 +1060,7 @@ START_TEST(not_from_a_callback)
 {
 	begin(0);
 	ck_assert_int_eq(timerthread_create(&other), 0);
-	ck_assert_int_eq(timerthread_start_manual(other, 0), 0);
+	ck_assert_int_eq(timerthread_start_virtual(other, 0), 0);
 	ck_assert_int_eq(timerthread_schedule(other, 1, post, &ran, NULL), 0);
 	runs = 0;
 	schedule(5, call_inside, NULL);
@@ -1097,7 +1097,7 @@ START_TEST(not_from_deep_inside)
 	begin(0);
 	caller = tt;
 	ck_assert_int_eq(timerthread_create(&other), 0);
-	ck_assert_int_eq(timerthread_start_manual(other, 0), 0);
+	ck_assert_int_eq(timerthread_start_virtual(other, 0), 0);
 	ck_assert_int_eq(
 		timerthread_schedule(other, 1, call_the_caller, NULL, NULL), 0);
 	schedule(1, advance_other, NULL);
@@ -1173,8 +1173,8 @@ START_TEST(callbacks_are_part_of_the_call)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	pthread_getname_np(pthread_self(), name, sizeof(name));
 	setup();
-	ck_assert_int_eq(timerthread_set_name(tt, "unused"), 0);
-	ck_assert_int_eq(timerthread_start_manual(tt, 0), 0);
+	ck_assert_int_eq(timerthread_set_thread_name(tt, "unused"), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	schedule(1, look, NULL);
 	ck_assert_int_eq(advance(1), 1);
 	ck_assert(pthread_equal(seen_thread, pthread_self()));
@@ -1487,7 +1487,7 @@ static void use_in_child(void)
 	errno = E2BIG;
 	NEED(advance(1) == -ECHILD);
 	NEED(advance(-1) == -ECHILD);
-	NEED(timerthread_start_manual(tt, 0) == -ECHILD);
+	NEED(timerthread_start_virtual(tt, 0) == -ECHILD);
 	NEED(timerthread_dispatch(tt) == -ECHILD);
 	NEED(now() == -ECHILD);
 	NEED(errno == E2BIG);
@@ -1589,5 +1589,5 @@ int main(void)
 		forked_by_a_callback,
 	};
 
-	return RUN_TESTS("manual", tests);
+	return RUN_TESTS("virtual", tests);
 }
