@@ -39,9 +39,12 @@
  *    fails changes nothing.
  *  - Unless said otherwise a function may be called from any thread, also from
  *    callbacks, but never from a signal handler.
+ *  - Where several errors apply, this is their order: -EINVAL, there is no
+ *    instance; -ECHILD; -EINVAL, another argument is not valid; what the state
+ *    of the instance forbids (-EINVAL, -EBUSY, -ESHUTDOWN); the rest.
  *  - In a child of fork(2), an instance that was started before the fork has no
  *    driver.  There, each call on it returns -ECHILD at once, except
- *    timerthread_destroy, which frees it.  An instance that was created but
+ *    timerthread_destroy, which frees it, and timerthread_now.  An instance that was created but
  *    not started before the fork, and that no thread was using at that moment,
  *    may be used and started in the child.
  *
@@ -94,6 +97,23 @@ typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 
 /* The deadline of a timer that only waits to be cancelled or rescheduled. */
 #define TIMERTHREAD_NEVER INT64_C(0x7fffffffffffffff)
+
+/* Nanoseconds, to be multiplied: 30 * TIMERTHREAD_SEC. */
+#define TIMERTHREAD_USEC INT64_C(1000)
+#define TIMERTHREAD_MSEC INT64_C(1000000)
+#define TIMERTHREAD_SEC  INT64_C(1000000000)
+
+/*
+ * The version of this header, for #if.  TIMERTHREAD_VERSION grows with each
+ * release; that of 1.2.3 is 1002003.  See timerthread_version for the library
+ * that is running.
+ */
+#define TIMERTHREAD_VERSION_MAJOR 1
+#define TIMERTHREAD_VERSION_MINOR 0
+#define TIMERTHREAD_VERSION_PATCH 0
+#define TIMERTHREAD_VERSION                                                    \
+	(TIMERTHREAD_VERSION_MAJOR * 1000000 +                                 \
+	 TIMERTHREAD_VERSION_MINOR * 1000 + TIMERTHREAD_VERSION_PATCH)
 
 /*
  * Life: create, set options, start, stop, destroy.
@@ -154,6 +174,22 @@ int timerthread_set_slack(struct timerthread *tt, int64_t ns);
 int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 
 /*
+ * Sets a reserve: start takes the memory for n timers, and touches it.  As long
+ * as no more than n timers exist, no call on tt takes memory and none fails
+ * with -ENOMEM, whichever CPUs it is made on.  So with a cap of n too, no
+ * memory is ever taken after start.  Beyond n, memory is taken as without a
+ * reserve, and start has taken it near the CPU that called it.
+ * A timer exists as long as it counts for timerthread_set_max_timers; but one
+ * that was submitted to an executor exists until run(arg) has returned, also if
+ * it was cancelled before.
+ * This takes about 150 bytes for each timer, and for each bucket up to 60 KiB.
+ * 0, the default: no reserve.
+ * -EINVAL: tt is NULL, or ids cannot name so many timers: see
+ * timerthread_schedule for -EAGAIN.  -EBUSY: after start or stop.
+ */
+int timerthread_set_reserve(struct timerthread *tt, size_t n);
+
+/*
  * The timer thread then calls on_start(arg) before the first callback that runs
  * on it, and on_exit(arg) after the last one, before it ends.  Either may be
  * NULL.  The rules for callbacks hold for these functions too.  Other drivers
@@ -196,14 +232,16 @@ int timerthread_set_executor(struct timerthread *tt,
  * -EBUSY: started before.  -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN,
  * -EPERM: pthread_create(3) failed with that.  -ENOSYS: the kernel, or a filter
  * of system calls, refuses futex(2), with 64-bit times, to this process.  With
- * CLOCK_BOOTTIME also -EMFILE, -ENFILE: timerfd_create(2) failed with that.
+ * CLOCK_BOOTTIME also -EMFILE, -ENFILE: timerfd_create(2) failed with that;
+ * -ENOSYS: it was refused.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
 /*
  * Starts tt with an event loop of the program as its driver.  *ret_fd is a file
  * descriptor that becomes readable when timerthread_dispatch should be called:
- * when a timer has expired, or one was scheduled that is earlier than all.
+ * when a timer has expired, or one was scheduled that is earlier than all, or tt
+ * was stopped: then it stays readable.
  * It can be watched with poll(2), with epoll(7), level- or edge-triggered, and
  * with whatever is built on them.  It is non-blocking and is closed on
  * execve(2).  It belongs to tt, stays open until tt is destroyed, and must not
@@ -335,16 +373,24 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
  * -ENOENT: the timer is over, or its callback has begun (see above), or it was
  * cancelled while its callback was running, or the id was never given.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
- * -ENOMEM: no memory to reschedule it to an earlier time; it keeps its
- * deadline.
  */
 int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 			   int64_t deadline);
 
 /*
+ * Gives a pending timer the deadline delay nanoseconds from now: as
+ * timerthread_reschedule with the deadline timerthread_now(tt) + delay.
+ */
+int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
+				 int64_t delay);
+
+/*
  * Cancels a timer.  Returns 0 when the timer will not run: the library will not
- * touch its fn and arg again, and no other cancel of it returns 0.  So whoever
- * gets 0 owns what arg refers to; if nobody gets 0, the callback owns it.
+ * touch its fn and arg again, and no other cancel of it returns 0.  So of a
+ * timer that runs once, whoever gets 0 owns what arg refers to; if nobody gets
+ * 0, the callback owns it.  (The callback of a periodic timer does not know
+ * which run is its last.  There who cancels owns it: see
+ * timerthread_cancel_wait.)
  * Returns 1 when the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.  After
  * stop, timers that have not run can still be cancelled.
@@ -355,10 +401,20 @@ int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 int timerthread_cancel(struct timerthread *tt, timerthread_id id);
 
 /*
+ * As timerthread_cancel; where that returns 0 this also stores the timer's
+ * argument in *ret_arg.  For who knows only the id.
+ * -EINVAL: tt or ret_arg is NULL.
+ */
+int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
+			    void **ret_arg);
+
+/*
  * As timerthread_cancel, but where that returns 1 this waits until the callback
  * has returned, and then returns 1.  So once it has returned 0, 1 or -ENOENT
  * the callback does not run, and what it wrote is visible.  The caller must not
  * hold a lock that the callback takes.
+ * Of a periodic timer that one thread alone cancels, this thread owns what arg
+ * refers to after 0 and after 1.
  * -EDEADLK: called from the callback of that timer; nothing was cancelled.
  */
 int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
@@ -374,22 +430,70 @@ int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
 			     int64_t *ret_deadline);
 
 /*
- * After stop: hands out the timers that are still pending and will never run.
- * It calls visit once for each of them, on the calling thread, and returns how
- * many there were (INT_MAX: that many or more).  Each counts as cancelled from
- * just before visit is called for it.
- * -EINVAL: tt or visit is NULL.  -EBUSY: tt was not stopped, or one of its
- * callbacks is running still.
+ * Takes back all timers that are pending: cancels each and calls visit for it,
+ * on the calling thread.  Returns how many there were (INT_MAX: that many or
+ * more).  A timer that is scheduled meanwhile may be visited or not.  A
+ * periodic timer whose callback is running is not pending, and goes on.  No
+ * other call on tt waits for this one.
+ * After a stop that returned 0 these are all timers that will never run.
+ * -EINVAL: tt or visit is NULL.  -EPERM: tt is the default instance, whose
+ * timers are not the caller's alone.
  */
 int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
 		      void *ctx);
 
 /*
- * The time on the instance's clock, in nanoseconds; before start, too, and
- * from any thread.  On a virtual clock it may be negative.  -EINVAL: tt is
- * NULL.
+ * Gives the time by which the driver must be at work next: no timer that is
+ * pending has a deadline before it, and it is not before now.  The slack is not
+ * in it.  TIMERTHREAD_NEVER: no timer is pending.  While the driver is at work,
+ * also for its callbacks, it is now.
+ * On a virtual clock it is the deadline of the first timer that is pending.
+ * Elsewhere it may be earlier: the deadline of a timer that was cancelled or
+ * rescheduled since, or, where that is more than two seconds away, up to a
+ * sixteenth of the time until then too early.  Once the driver has been at work
+ * at that time, this gives a later one.
+ * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
+ * was stopped.
+ */
+int timerthread_get_next_deadline(struct timerthread *tt,
+				  int64_t *ret_deadline);
+
+/*
+ * In a callback: gives the instance and the id of the timer that is running.
+ * Either pointer may be NULL.  Where one callback is called within another, the
+ * inner one counts.
+ * -ENOENT: the caller is not in a callback, or in a child of fork(2) that was
+ * made in one.
+ */
+int timerthread_get_current(struct timerthread **ret_tt,
+			    timerthread_id *ret_id);
+
+/*
+ * In a callback: gives how many deadlines of the periodic timer that is running
+ * were skipped just before this run, for they had passed when it began (as
+ * timer_getoverrun(2) does).  0, if it is not periodic.
+ * -EINVAL: ret_n is NULL.  -ENOENT: as timerthread_get_current.
+ */
+int timerthread_get_overrun(uint64_t *ret_n);
+
+/*
+ * Time.
+ */
+
+/*
+ * The time on the instance's clock, in nanoseconds; before start and after
+ * stop, too, and from any thread.  Any number may be the time, for a virtual
+ * clock may show a negative one; so this reports no errors.  If tt is NULL it
+ * is the time on CLOCK_MONOTONIC.  In a child of fork(2) a virtual clock of the
+ * parent stands still.
  */
 int64_t timerthread_now(const struct timerthread *tt);
+
+/*
+ * The members of a struct timespec as a time or a time span in nanoseconds, or
+ * the nearest that there is.  Both may be any number, also negative.
+ */
+int64_t timerthread_from_timespec(int64_t tv_sec, int64_t tv_nsec);
 
 /*
  * Information.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handing back what will never run.
+ * Taking back all timers that are pending.
  *
  * It goes through the slots, not the queues: a timer that is pending is
- * pending in its slot, wherever its entry is.  A cancel that comes at the same
- * time gets each timer or does not, as any other cancel.
+ * pending in its slot, wherever its entry is.  Each is cancelled as
+ * timerthread_cancel does it, by a compare-and-swap without a lock, so nobody
+ * waits for a drain, however long it takes.  What it leaves behind is dead, and
+ * is recycled as other timers that were cancelled.
  */
 #include "config.h"
 
@@ -19,18 +21,23 @@ struct visitor {
 	void *ctx;
 };
 
-static bool drain_slot(struct slot *s, const struct visitor *v)
+static bool drain_slot(struct timerthread *tt, const struct slots *t,
+		       uint32_t number, const struct visitor *v)
 {
-	uint64_t id = slot_id(s, atom32_load_acquire(&s->state));
+	struct slot *s = slots_at(t, number);
+	uint64_t id = slots_id(t, number, atom32_load(&s->state));
+	struct callback c;
 
-	if (slot_cancel(s, id) != 0)
+	if (slot_take_pending(s, id, &c) != 0)
 		return false;
-	v->visit(id, s->fn, slot_arg(s), v->ctx);
+	cap_give(&tt->engine.cap);
+	v->visit(id, c.fn, c.arg, v->ctx);
 	return true;
 }
 
-/* Nothing gets into the bucket any more. */
-static int drain_bucket(struct bucket *b, const struct visitor *v, int n)
+/* The slots that were used when it began. */
+static int drain_bucket(struct timerthread *tt, struct bucket *b,
+			const struct visitor *v, int n)
 {
 	uint32_t end;
 
@@ -38,40 +45,26 @@ static int drain_bucket(struct bucket *b, const struct visitor *v, int n)
 	end = b->slots.fresh << SLOT_WORD_LOG2;
 	lock_release(&b->lock);
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
-		if (drain_slot(slots_at(&b->slots, i), v) && n < INT_MAX)
+		if (drain_slot(tt, &b->slots, i, v) && n < INT_MAX)
 			n++;
 	}
 	return n;
-}
-
-static bool is_stopped(const struct timerthread *tt)
-{
-	return (tt->life == LIFE_STOPPING || tt->life == LIFE_STOPPED) &&
-	       instance_is_quiet(tt);
-}
-
-/* 0: nothing runs any more, or ever did. */
-static int check_stopped(struct timerthread *tt, bool valid)
-{
-	int r = instance_check(tt, valid);
-
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&tt->mutex);
-	r = is_stopped(tt) ? 0 : -EBUSY;
-	pthread_mutex_unlock(&tt->mutex);
-	return r;
 }
 
 TT_EXPORT int timerthread_drain(struct timerthread *tt,
 				timerthread_visit_fn *visit, void *ctx)
 {
 	const struct visitor v = {visit, ctx};
-	int n;
+	int n = instance_check(tt, visit != NULL);
 
-	n = check_stopped(tt, visit != NULL);
-	for (uint32_t i = 0;
-	     n >= 0 && tt->engine.intake && i < tt->engine.intake->n; i++)
-		n = drain_bucket(&tt->engine.intake->bucket[i], &v, n);
+	if (n < 0)
+		return n;
+	if (tt->options.is_default)
+		return -EPERM;
+	/* An instance that was never started has no timers. */
+	if (!instance_lives(tt))
+		return 0;
+	for (uint32_t i = 0; i < tt->engine.intake->n; i++)
+		n = drain_bucket(tt, &tt->engine.intake->bucket[i], &v, n);
 	return n;
 }

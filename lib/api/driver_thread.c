@@ -12,7 +12,7 @@
 /* Calls a hook.  False: in a child of fork(2), where this thread ends. */
 static bool call(struct timerthread *tt, timerthread_fn *hook)
 {
-	return !hook || inside_call(tt, 0, hook, tt->options.hook_arg);
+	return !hook || inside_call(tt, NULL, hook, tt->options.hook_arg);
 }
 
 /*

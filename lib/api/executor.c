@@ -44,12 +44,13 @@ static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 static bool run(struct timerthread *tt, struct slot *s)
 {
 	struct bucket *b = intake_bucket(tt->engine.intake, s->index);
-	uint64_t id;
+	struct run run = {0, 0};
 
-	if (handover_begin(b, &tt->engine.wakeup, s) != EXPIRY_RUN)
+	if (handover_begin(b, &tt->engine.wakeup, s, &run.overrun) !=
+	    EXPIRY_RUN)
 		return true;
-	id = slot_id(s, atom32_load(&s->state));
-	if (!inside_call(tt, id, s->fn, slot_arg(s)))
+	run.id = slot_id(s, atom32_load(&s->state));
+	if (!inside_call(tt, &run, slot_fn(s), slot_arg(s)))
 		return false;
 	finish(tt, b, s);
 	return true;
@@ -89,7 +90,7 @@ bool executor_hand_over(struct timerthread *tt, struct slot *s)
 
 	tt->runs.given++;
 	s->instance = tt;
-	if (!inside_call(tt, 0, submit, &o))
+	if (!inside_call(tt, NULL, submit, &o))
 		return false;
 	return o.r >= 0 || enter_and_run(tt, s);
 }

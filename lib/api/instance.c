@@ -17,7 +17,7 @@ void instance_init(struct timerthread *tt)
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
 	tt->options.buckets = intake_default_buckets();
-	tt->options.clock = CLOCK_MONOTONIC;
+	atom32_store(&tt->options.clock, CLOCK_MONOTONIC);
 }
 
 TT_NOINLINE int instance_why_not(struct timerthread *tt)
@@ -48,7 +48,7 @@ void instance_free(struct timerthread *tt)
 int64_t instance_now(const struct timerthread *tt)
 {
 	return instance_lives(tt) ? watch_now(tt->engine.wakeup.watch)
-				  : clock_now(tt->options.clock);
+				  : clock_now(instance_clock(tt));
 }
 
 void instance_leave(struct timerthread *tt)

@@ -41,9 +41,10 @@ enum driver {
 struct options {
 	char name[THREAD_NAME_SIZE];
 	uint32_t buckets;
-	clockid_t clock;
+	atom32 clock; /* a clockid_t; any thread reads it at any time */
 	int64_t slack;
 	size_t max_timers;
+	size_t reserve; /* timers */
 	timerthread_fn *on_start;
 	timerthread_fn *on_exit;
 	void *hook_arg;
@@ -116,10 +117,13 @@ static inline int instance_started(struct timerthread *tt)
 	return instance_lives(tt) ? 0 : instance_why_not(tt);
 }
 
-/*
- * The time of an instance that may not have been started: then only who sets
- * the options asks.
- */
+/* The clock that was chosen. */
+static inline clockid_t instance_clock(const struct timerthread *tt)
+{
+	return (clockid_t)atom32_load(&tt->options.clock);
+}
+
+/* The time, also before start; not of one that is inherited. */
 int64_t instance_now(const struct timerthread *tt);
 
 /* Default options, nothing started. */

@@ -58,7 +58,7 @@ TT_EXPORT int timerthread_set_clock(struct timerthread *tt, clockid_t clock)
 
 	if (r < 0)
 		return r;
-	tt->options.clock = clock;
+	atom32_store(&tt->options.clock, (uint32_t)clock);
 	return end(tt);
 }
 
@@ -105,5 +105,15 @@ TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
 	tt->options.on_start = on_start;
 	tt->options.on_exit = on_exit;
 	tt->options.hook_arg = arg;
+	return end(tt);
+}
+
+TT_EXPORT int timerthread_set_reserve(struct timerthread *tt, size_t n)
+{
+	int r = begin(tt, n <= INTAKE_MAX_TIMERS);
+
+	if (r < 0)
+		return r;
+	tt->options.reserve = n;
 	return end(tt);
 }

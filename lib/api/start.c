@@ -33,7 +33,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 		watch_init_virtual(&e->watch, how->now);
 	} else {
 		watch_init(&e->watch);
-		e->watch.clock = o->clock;
+		e->watch.clock = instance_clock(tt);
 	}
 	e->hand_over = o->submit ? executor_hand_over : NULL;
 	e->cap.max = o->max_timers;

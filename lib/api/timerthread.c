@@ -105,6 +105,26 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 	return r;
 }
 
+TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
+				      void **ret_arg)
+{
+	struct callback c;
+	struct slot *s;
+	int r;
+
+	if (unlikely(!tt || !ret_arg))
+		return instance_check(tt, false);
+	r = find(tt, id, &s);
+	if (unlikely(r < 0))
+		return r;
+	r = slot_take(s, id, &c);
+	if (r == 0) {
+		cap_give(&tt->engine.cap);
+		*ret_arg = c.arg;
+	}
+	return r;
+}
+
 TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
@@ -122,23 +142,41 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 	return r;
 }
 
-TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
-				     int64_t deadline)
+/* What forbids it for all timers comes before what does for this one. */
+static inline int reschedule(struct timerthread *tt, timerthread_id id,
+			     int64_t deadline)
 {
+	struct intake *in;
 	struct slot *s;
 	int r;
 
-	if (unlikely(!tt))
-		return -EINVAL;
 	r = instance_started(tt);
 	if (unlikely(r < 0))
 		return r;
-	s = intake_slot(tt->engine.intake, id);
+	in = tt->engine.intake;
+	s = intake_slot(in, id);
 	if (unlikely(!s))
-		return -ENOENT;
-	return bucket_reschedule(
-		intake_bucket(tt->engine.intake, slot_index(id)),
-		&tt->engine.wakeup, s, id, deadline, inside_timer(tt, id));
+		return wakeup_stopping(&tt->engine.wakeup) ? -ESHUTDOWN
+							   : -ENOENT;
+	return bucket_reschedule(intake_bucket(in, slot_index(id)),
+				 &tt->engine.wakeup, s, id, deadline,
+				 inside_timer(tt, id));
+}
+
+TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
+				     int64_t deadline)
+{
+	if (unlikely(!tt))
+		return -EINVAL;
+	return reschedule(tt, id, deadline);
+}
+
+TT_EXPORT int timerthread_reschedule_after(struct timerthread *tt,
+					   timerthread_id id, int64_t delay)
+{
+	if (unlikely(!tt))
+		return -EINVAL;
+	return reschedule(tt, id, clock_add(instance_now(tt), delay));
 }
 
 TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
@@ -155,13 +193,6 @@ TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 	return bucket_get_deadline(
 		intake_bucket(tt->engine.intake, slot_index(id)), s, id,
 		ret_deadline);
-}
-
-TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
-{
-	if (!tt)
-		return -EINVAL;
-	return instance_inherited(tt) ? -ECHILD : instance_now(tt);
 }
 
 TT_EXPORT const char *timerthread_version(void)

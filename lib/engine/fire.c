@@ -40,14 +40,14 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 }
 
 static enum step run(struct engine *e, struct bucket *b, struct slot *s,
-		     struct entry *entry)
+		     struct entry *entry, uint64_t overrun)
 {
-	uint64_t id = slot_id(s, atom32_load(&s->state));
+	const struct run run = {slot_id(s, atom32_load(&s->state)), overrun};
 
 	count(e);
 	pending_prefetch_next(&e->pending, e->until);
 	engine_set_idle(e);
-	if (!inside_call(e->instance, id, s->fn, slot_arg(s)))
+	if (!inside_call(e->instance, &run, slot_fn(s), slot_arg(s)))
 		return STEP_FORKED;
 	engine_set_busy(e);
 	finish(e, b, s, entry);
@@ -65,14 +65,14 @@ static enum step hand_over(struct engine *e, struct slot *s)
 }
 
 static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
-			 struct entry *entry)
+			 struct entry *entry, uint64_t *overrun)
 {
 	int64_t now = e->until;
 
 	/* So that a period that has passed by now counts as missed. */
 	if (entry->ticket & TICKET_REPEATS)
 		now = watch_now(&e->watch);
-	return expiry_begin(b, s, entry, now);
+	return expiry_begin(b, s, entry, now, overrun);
 }
 
 enum step fire(struct engine *e)
@@ -80,12 +80,14 @@ enum step fire(struct engine *e)
 	struct entry entry = pending_take(&e->pending);
 	struct bucket *b = intake_bucket(e->intake, entry.index);
 	struct slot *s = slots_of(&b->slots, entry.index);
+	uint64_t overrun = 0;
 	enum expiry x = e->hand_over ? handover_give(b, s, &entry, e->until)
-				     : begin(e, b, s, &entry);
+				     : begin(e, b, s, &entry, &overrun);
 
 	switch (x) {
 	case EXPIRY_RUN:
-		return e->hand_over ? hand_over(e, s) : run(e, b, s, &entry);
+		return e->hand_over ? hand_over(e, s)
+				    : run(e, b, s, &entry, overrun);
 	case EXPIRY_LATER:
 		pending_file(&e->pending, entry, e->until);
 		break;

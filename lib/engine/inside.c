@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 struct inside {
-	const struct timerthread *instance;
-	timerthread_id id;
+	struct timerthread *instance;
+	const struct run *run;
 	uint32_t generation; /* see fork.h */
 	const struct inside *outer;
 };
@@ -17,12 +17,12 @@ struct inside {
 static _Thread_local const struct inside *innermost
 	__attribute__((tls_model("initial-exec")));
 
-bool inside_call(const struct timerthread *instance, timerthread_id id,
+bool inside_call(struct timerthread *instance, const struct run *run,
 		 timerthread_fn *fn, void *arg)
 {
 	const struct inside self = {
 		.instance = instance,
-		.id = id,
+		.run = run,
 		.generation = fork_generation(),
 		.outer = innermost,
 	};
@@ -51,7 +51,17 @@ bool inside_timer(const struct timerthread *instance, timerthread_id id)
 {
 	const struct inside *in = innermost;
 
-	while (in && (in->id != id || !is_for(in, instance)))
+	while (in && (!in->run || in->run->id != id || !is_for(in, instance)))
 		in = in->outer;
 	return in != NULL;
+}
+
+const struct run *inside_current(struct timerthread **ret_instance)
+{
+	const struct inside *in = innermost;
+
+	if (!in || in->generation != fork_generation())
+		return NULL;
+	*ret_instance = in->instance;
+	return in->run;
 }

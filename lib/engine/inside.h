@@ -21,12 +21,21 @@
 
 #include <stdbool.h>
 
+/* A run of a timer. */
+struct run {
+	timerthread_id id;
+	uint64_t overrun; /* deadlines that were skipped just before it */
+};
+
 /*
- * Calls fn(arg) for an instance, for its timer id, or 0.  False: it returned
- * in a child of fork(2), where the instance may be gone.
+ * Calls fn(arg) for an instance, for a run of a timer, or NULL.  False: it
+ * returned in a child of fork(2), where the instance may be gone.
  */
-bool inside_call(const struct timerthread *instance, timerthread_id id,
+bool inside_call(struct timerthread *instance, const struct run *run,
 		 timerthread_fn *fn, void *arg);
+
+/* The innermost call, and its instance; NULL: it is not one for a timer. */
+const struct run *inside_current(struct timerthread **ret_instance);
 
 /* Is the caller within a call for this instance? */
 bool inside_instance(const struct timerthread *instance);

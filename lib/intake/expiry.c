@@ -4,11 +4,14 @@
 #include "intake/expiry.h"
 #include "os/clock.h"
 
-int64_t expiry_next(int64_t deadline, int64_t period, int64_t now)
+int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
+		    uint64_t *overrun)
 {
 	uint64_t late = (uint64_t)now - (uint64_t)deadline;
-	uint64_t skipped = late - late % (uint64_t)period;
+	uint64_t skipped = late / (uint64_t)period;
 
+	*overrun += skipped;
+	skipped *= (uint64_t)period;
 	return clock_add((int64_t)((uint64_t)deadline + skipped), period);
 }
 
@@ -45,7 +48,8 @@ enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
 	return EXPIRY_RUN;
 }
 
-enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now)
+enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
+		       uint64_t *overrun)
 {
 	enum expiry x = expiry_judge(s, e, now);
 	uint32_t word = atom32_load(&s->state);
@@ -57,12 +61,12 @@ enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now)
 	    !slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
 		return EXPIRY_OVER;
 	if (s->period)
-		s->deadline = expiry_next(s->deadline, s->period, now);
+		s->deadline = expiry_next(s->deadline, s->period, now, overrun);
 	return EXPIRY_RUN;
 }
 
 enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
-			 int64_t now)
+			 int64_t now, uint64_t *overrun)
 {
 	enum expiry x;
 
@@ -71,7 +75,7 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 	if (slot_begin(s, e))
 		return EXPIRY_RUN;
 	lock_acquire(&b->lock);
-	x = expiry_run(s, e, now);
+	x = expiry_run(s, e, now, overrun);
 	lock_release(&b->lock);
 	return x;
 }

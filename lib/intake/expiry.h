@@ -27,10 +27,11 @@ enum expiry {
 
 /*
  * e, for the slot s of bucket b, has come up at the time now.  RUN, LATER,
- * OVER or STALE.
+ * OVER or STALE.  Adds to *overrun the deadlines of a periodic timer that this
+ * run skips.
  */
 enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
-			 int64_t now);
+			 int64_t now, uint64_t *overrun);
 
 /*
  * The callback has returned.  True: the timer runs again, and e, as it is now,
@@ -52,7 +53,8 @@ bool expiry_end(struct slot *s);
  * expiry_rearm: as expiry_repeat.
  */
 enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now);
-enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now);
+enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
+		       uint64_t *overrun);
 bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest);
 
 /* e has not come up.  PENDING, OVER or STALE. */
@@ -67,8 +69,9 @@ enum expiry expiry_refresh(struct bucket *b, struct slot *s, struct entry *e);
 
 /*
  * The deadline after deadline, which has passed: the first one in step that
- * has not.
+ * has not.  Adds to *overrun how many that skips.
  */
-int64_t expiry_next(int64_t deadline, int64_t period, int64_t now);
+int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
+		    uint64_t *overrun);
 
 #endif

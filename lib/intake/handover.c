@@ -94,7 +94,7 @@ static void free_slot(struct bucket *b, struct slot *s)
 }
 
 static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
-					  struct slot *s)
+					  struct slot *s, uint64_t *overrun)
 {
 	int64_t now = watch_now(w->watch);
 	struct entry e;
@@ -104,7 +104,7 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 	/* It is in no queue, where it would have to wait for its turn again. */
 	s->queued = s->deadline;
 	e = slot_entry(s);
-	x = expiry_run(s, &e, now);
+	x = expiry_run(s, &e, now, overrun);
 	if (x == EXPIRY_LATER) {
 		file(b, w, s);
 		return x;
@@ -119,11 +119,12 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
  * If it is armed still its time had come when it was handed over; and has not
  * gone again, unless the clock may be set back.
  */
-enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s)
+enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
+			   uint64_t *overrun)
 {
 	if (likely(watch_goes_on(w->watch) && slot_begin_handed_over(s)))
 		return EXPIRY_RUN;
-	return begin_slow(b, w, s);
+	return begin_slow(b, w, s, overrun);
 }
 
 bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)

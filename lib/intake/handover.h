@@ -32,11 +32,13 @@ enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
 			  int64_t now);
 
 /*
- * RUN: its callback is to be called, and then handover_rearm.  LATER: it was
+ * RUN: its callback is to be called, and then handover_rearm; see expiry_begin
+ * for *overrun.  LATER: it was
  * rescheduled to a later time, and has an entry for that now.  OVER: it was
  * cancelled, and its slot is free.
  */
-enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s);
+enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
+			   uint64_t *overrun);
 
 /*
  * The callback has returned.  False: the timer does not run again; it is still

@@ -24,6 +24,9 @@
 
 #define INTAKE_MAX_BUCKETS BUCKET_SET_MAX
 
+/* So many ids can name at least, whatever the buckets. */
+#define INTAKE_MAX_TIMERS ((size_t)1 << 30)
+
 struct intake {
 	/* Constant. */
 	uint32_t n;

@@ -259,7 +259,7 @@ static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 	return -ENOENT;
 }
 
-/* The timer was not armed when word was there. */
+/* As slot_cancel, by and by.  word is what was there last. */
 static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
 {
 	int r;
@@ -297,6 +297,31 @@ int slot_cancel_pending(struct slot *s, uint64_t id)
 	if (unlikely(slot_state(word) != SLOT_ARMED))
 		return -ENOENT;
 	return cancel_armed(s, &word) ? 0 : cancel_pending(s, id, &word);
+}
+
+/* False: the slot does not hold that timer. */
+static bool read_callback(const struct slot *s, uint64_t id, uint32_t *word,
+			  struct callback *ret)
+{
+	*word = atom32_load_acquire(&s->state);
+	*ret = (struct callback){slot_fn(s), slot_arg(s)};
+	return slot_in(*word, SLOT_ARMED) == slot_word(id);
+}
+
+int slot_take(struct slot *s, uint64_t id, struct callback *ret)
+{
+	uint32_t word;
+
+	return read_callback(s, id, &word, ret) ? cancel_other(s, id, word)
+						: -ENOENT;
+}
+
+int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret)
+{
+	uint32_t word;
+
+	return read_callback(s, id, &word, ret) ? cancel_pending(s, id, &word)
+						: -ENOENT;
 }
 
 static void check_word(const struct slots *t, uint32_t word, size_t *n)

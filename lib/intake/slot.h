@@ -101,11 +101,12 @@ struct slot {
 	/*
 	 * Written under the bucket's lock while the slot is free, then read
 	 * by the driver alone, while the timer runs or the driver has its
-	 * entry; and by whoever drains, after a cancel that returned 0.
+	 * entry.
 	 */
 	int64_t period;
-	timerthread_fn *fn;
-	atomword arg; /* a pointer; the driver may read it at any time */
+	/* Pointers.  Written as period; any thread may read them at any time. */
+	atomword fn;
+	atomword arg;
 	union {
 		/* Owned by whoever owns the list that the slot is on. */
 		struct slot *next;
@@ -336,6 +337,14 @@ static inline uint64_t slot_id(const struct slot *s, uint32_t word)
 	return (uint64_t)slot_in(word, SLOT_ARMED) << 32 | s->index;
 }
 
+/* The same, of the slot with this number; reads nothing of the slot. */
+static inline uint64_t slots_id(const struct slots *t, uint32_t number,
+				uint32_t word)
+{
+	return (uint64_t)slot_in(word, SLOT_ARMED) << 32 | number << t->shift |
+	       t->bucket;
+}
+
 /* The entry that counts.  Under the lock. */
 static inline struct entry slot_entry(const struct slot *s)
 {
@@ -357,16 +366,21 @@ static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
 	s->deadline = t->deadline;
 	s->queued = due;
 	s->period = t->period;
-	s->fn = t->fn;
+	atomword_store(&s->fn, (uintptr_t)t->fn);
 	atomword_store(&s->arg, (uintptr_t)t->arg);
 	atom32_store_release(&s->state, word);
 	return (uint64_t)word << 32 | s->index;
 }
 
 /*
- * What the callback is given.  Who does not own the timer may get what another
- * one in this slot was given, or will be.
+ * The callback, and what it is given.  Who does not own the timer may get those
+ * of another one that was in this slot, or will be.
  */
+static inline timerthread_fn *slot_fn(const struct slot *s)
+{
+	return (timerthread_fn *)atomword_load(&s->fn);
+}
+
 static inline void *slot_arg(const struct slot *s)
 {
 	return (void *)atomword_load(&s->arg);
@@ -381,6 +395,21 @@ int slot_cancel(struct slot *s, uint64_t id);
 
 /* The same, but a timer that is running (1) is left as it is. */
 int slot_cancel_pending(struct slot *s, uint64_t id);
+
+/* What a timer was to call. */
+struct callback {
+	timerthread_fn *fn;
+	void *arg;
+};
+
+/*
+ * The same two, which also tell what the timer was to call, if they return 0.
+ * Acquire: pairs with the store in slot_arm, so that these are not older than
+ * the state.  The compare-and-swap releases, too: they are read before another
+ * timer can be in the slot.
+ */
+int slot_take(struct slot *s, uint64_t id, struct callback *ret);
+int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret);
 
 /*
  * From one state of a timer to another; false: it is in a third by now, which

@@ -15,7 +15,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	memset(w, 0, sizeof(*w));
 	lock_init(&w->lock);
 	w->arrivals = INT64_MAX;
-	w->sleep = AWAKE;
+	w->sleep = w->next = AWAKE;
 	w->watch = watch;
 	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false};
 }
@@ -75,24 +75,10 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	return kick;
 }
 
-/*
- * A loop is woken to lie down again.  After the stop nobody does; and who was
- * late takes it back.
- */
-static void kick_loop(struct wakeup *w)
-{
-	if (!wakeup_stopping(w))
-		sleeper_wake(&w->sleeper, &w->seq);
-	if (wakeup_stopping(w))
-		sleeper_set(&w->sleeper, INT64_MAX);
-}
-
+/* A loop is woken to lie down again. */
 void wakeup_kick(struct wakeup *w)
 {
-	if (w->sleeper.polled)
-		kick_loop(w);
-	else
-		sleeper_wake(&w->sleeper, &w->seq);
+	sleeper_wake(&w->sleeper, &w->seq);
 }
 
 int64_t wakeup_arrivals(struct wakeup *w)
@@ -133,6 +119,16 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due)
 	return any;
 }
 
+int64_t wakeup_next(struct wakeup *w)
+{
+	int64_t t;
+
+	lock_acquire(&w->lock);
+	t = w->next < w->arrivals ? w->next : w->arrivals;
+	lock_release(&w->lock);
+	return t;
+}
+
 static int64_t halfway(int64_t now, int64_t until)
 {
 	return until > now ? now + (until / 2 - now / 2) : until;
@@ -153,9 +149,10 @@ static int64_t first(const struct wakeup *w, int64_t next, int64_t now)
 }
 
 /* Under the lock. */
-static void set_asleep(struct wakeup *w, int64_t until)
+static void set_asleep(struct wakeup *w, int64_t next, int64_t until)
 {
 	w->sleep = until;
+	w->next = next;
 	w->kicked = false;
 }
 
@@ -171,7 +168,7 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 		lock_release(&w->lock);
 		return false;
 	}
-	set_asleep(w, until);
+	set_asleep(w, next, until);
 	lock_release(&w->lock);
 
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
@@ -185,7 +182,7 @@ static int64_t due(struct wakeup *w)
 	int64_t t;
 
 	lock_acquire(&w->lock);
-	t = wakeup_stopping(w) ? INT64_MAX : w->sleep;
+	t = wakeup_stopping(w) ? INT64_MIN : w->sleep;
 	lock_release(&w->lock);
 	return t;
 }
@@ -207,7 +204,7 @@ void wakeup_lie_down(struct wakeup *w, int64_t next)
 	int64_t now = is_shortened(w) ? watch_now(w->watch) : INT64_MIN;
 
 	lock_acquire(&w->lock);
-	set_asleep(w, first(w, next, now));
+	set_asleep(w, next, first(w, next, now));
 	lock_release(&w->lock);
 	set_descriptor(w);
 }
@@ -216,7 +213,7 @@ void wakeup_rise(struct wakeup *w)
 {
 	lock_acquire(&w->lock);
 	w->woken = w->kicked ? w->woken + 1 : 0;
-	w->sleep = AWAKE;
+	w->sleep = w->next = AWAKE;
 	lock_release(&w->lock);
 }
 

@@ -33,7 +33,7 @@
  * between the two delays its own timer, and those due after it, until it runs
  * again; earlier ones send a wake-up of their own.
  *
- * Any thread: announce, earliest, kick, stop, stopping.  The driver: the rest;
+ * Any thread: announce, earliest, next, kick, stop, stopping.  The driver: the rest;
  * where it sleeps in a loop, lie_down and rise in the place of sleep.
  * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
  * wake-up, test/model/polled.pml one of the descriptor.
@@ -65,6 +65,7 @@ struct wakeup {
 	/* Protected by the lock. */
 	int64_t arrivals; /* no timer in a bucket is due earlier */
 	int64_t sleep;    /* the driver sleeps until then; INT64_MIN: awake */
+	int64_t next;     /* the first that it has itself; INT64_MIN: awake */
 	bool kicked;      /* since it lay down: it must not sleep on */
 	int64_t *visit;   /* the same as arrivals for each bucket */
 	/* Constant while the driver runs. */
@@ -105,6 +106,9 @@ static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
 /* No timer in a bucket is due earlier than this. */
 int64_t wakeup_arrivals(struct wakeup *w);
 
+/* No timer at all is; INT64_MIN: the driver is awake.  Any thread. */
+int64_t wakeup_next(struct wakeup *w);
+
 /*
  * Begins to collect what is due by this time: hands out which buckets to visit,
  * and sets their times to never.  False: none.
@@ -127,7 +131,7 @@ void wakeup_lie_down(struct wakeup *w, int64_t next);
 /* The driver is awake again, and must be told of nothing. */
 void wakeup_rise(struct wakeup *w);
 
-/* Ends this and all later sleeps; in a loop, without waking it. */
+/* Ends this and all later sleeps; a loop's descriptor stays readable. */
 void wakeup_stop(struct wakeup *w);
 
 /* Acquire: pairs with the store in wakeup_stop. */

@@ -25,6 +25,23 @@ struct timespec clock_timespec(int64_t t)
 	};
 }
 
+int64_t clock_from_timespec(int64_t s, int64_t ns)
+{
+	int64_t sec = clock_add(s, ns / NS_PER_S), rest = ns % NS_PER_S, t;
+
+	/* Of the same sign: then the product overflows only if the sum does. */
+	if (sec > 0 && rest < 0) {
+		sec--;
+		rest += NS_PER_S;
+	} else if (sec < 0 && rest > 0) {
+		sec++;
+		rest -= NS_PER_S;
+	}
+	if (__builtin_mul_overflow(sec, (int64_t)NS_PER_S, &t))
+		return sec > 0 ? INT64_MAX : INT64_MIN;
+	return clock_add(t, rest);
+}
+
 int64_t clock_add(int64_t a, int64_t b)
 {
 	int64_t sum;

@@ -12,6 +12,9 @@
 
 int64_t clock_now(clockid_t clock);
 
+/* The nearest value that exists, whatever the two are. */
+int64_t clock_from_timespec(int64_t s, int64_t ns);
+
 /* A time that is not negative. */
 struct timespec clock_timespec(int64_t t);
 

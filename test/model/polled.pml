@@ -14,14 +14,14 @@
  *    timer waits for a thread that schedules a later one.
  *  - When nothing moves any more, all timers have run, and the descriptor is
  *    set to no time: an idle instance does not wake its loop.
- *  - A stop at any moment leaves it set to none.
+ *  - After a stop at any moment it stays readable, and the loop learns of it.
  *
  * A section under wakeup's lock is one step, and so is the system call.
  *
  * The names are those of the code.  A switch each leaves out or breaks one
  * thing that the code does, and must be caught: NO_KICK, NO_RECHECK,
- * NO_ARRIVALS, NO_STOPPING, NOT_TAKEN_BACK, and KICK_SETS (who kicks sets the
- * time, and looks again, as the driver does).
+ * NO_ARRIVALS, NO_STOPPING, and KICK_SETS (who kicks sets the time, and looks
+ * again, as the driver does).
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -58,12 +58,15 @@ bool stopping;
 byte set_to = NEVER;	    /* the descriptor */
 byte producers = PRODUCERS;
 bool waits = true;	    /* the loop does */
-bool stopped;
 bool left;		    /* the loop */
 
 inline due(t)
 {
-	t = (stopping -> NEVER : asleep_until)
+#ifdef NO_STOPPING
+	t = asleep_until
+#else
+	t = (stopping -> AT_ONCE : asleep_until)
+#endif
 }
 
 inline set_descriptor(t, set)
@@ -92,29 +95,18 @@ inline set_descriptor(t, set)
 	}
 }
 
-/* kick_loop */
-inline kick_loop(t, set)
+/* wakeup_kick */
+inline kick(t, set)
 {
 #ifdef KICK_SETS
 	set_descriptor(t, set)
-#elif defined(NO_STOPPING)
-	set_to = AT_ONCE
 #else
-	if
-	:: !stopping -> set_to = AT_ONCE
-	:: stopping
-	fi;
-#ifndef NOT_TAKEN_BACK
-	if
-	:: stopping -> set_to = NEVER
-	:: !stopping
-	fi
-#endif
+	set_to = AT_ONCE
 #endif
 }
 
 /* wakeup_announce; the bucket's lock keeps collect from coming between */
-inline announce(d, kick)
+inline announce(d, kicks)
 {
 	if
 	:: d < arrivals ->
@@ -122,7 +114,7 @@ inline announce(d, kick)
 		if
 		:: d < asleep_until ->
 			asleep_until = d;
-			kick = true
+			kicks = true
 		:: else
 		fi
 	:: else
@@ -132,25 +124,25 @@ inline announce(d, kick)
 proctype producer(byte me)
 {
 	byte n, t, set;
-	bool kick;
+	bool kicks;
 
 	for (n : me * TIMERS .. me * TIMERS + TIMERS - 1) {
 		atomic {
 			select (t : 1 .. LATEST);
 			deadline[n] = t;
 			where[n] = BUCKET;
-			announce(t, kick);
+			announce(t, kicks);
 			t = 0
 		}
 		if
-		:: kick ->
+		:: kicks ->
 #ifndef NO_KICK
-			kick_loop(t, set)
+			kick(t, set)
 #endif
 		:: else
 		fi;
 		atomic {
-			kick = false;
+			kicks = false;
 			returned[n] = true
 		}
 	}
@@ -214,7 +206,6 @@ proctype loop()
 	byte i, t, set;
 
 	do
-	:: stopped -> break
 	:: atomic { set_to <= now -> waits = false }
 		asleep_until = AWAKE;
 		if
@@ -260,7 +251,7 @@ inline stop(t, set)
 		stopping = true;
 		asleep_until = AWAKE
 	}
-	kick_loop(t, set)
+	kick(t, set)
 }
 
 init
@@ -286,8 +277,6 @@ init
 	fi;
 	stop(t, set);
 	timeout;
-	assert(set_to == NEVER);
-	stopped = true;
-	timeout;
+	assert(set_to == AT_ONCE);
 	assert(left)
 }

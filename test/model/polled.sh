@@ -13,7 +13,7 @@ two_producers="-DPRODUCERS=2 -DTIMERS=1 -DLATEST=2"
 holds assertions "$two_producers"
 holds assertions "-DPRODUCERS=1 -DTIMERS=2"
 caught assertions "$two_producers" NO_KICK NO_RECHECK NO_ARRIVALS \
-	NO_STOPPING NOT_TAKEN_BACK KICK_SETS
+	NO_STOPPING KICK_SETS
 
 [ "$models" = full ] || exit 0
 holds assertions "-DPRODUCERS=1 -DTIMERS=3"

@@ -216,7 +216,8 @@ static size_t take(int64_t by)
 static bool run(struct entry e, int64_t now)
 {
 	struct slot *s = intake_slot_of(intake, &e);
-	enum expiry x = expiry_begin(bucket, s, &e, now);
+	uint64_t overrun = 0;
+	enum expiry x = expiry_begin(bucket, s, &e, now, &overrun);
 
 	if (x == EXPIRY_LATER && e.deadline <= now)
 		return run(e, now);

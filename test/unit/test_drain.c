@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handing back what will never run.
+ * Taking back all that is pending, before a stop and after it.
  */
 #include "config.h"
 
@@ -82,28 +82,35 @@ static void drain_inside(void *arg)
 	}
 }
 
-START_TEST(not_before_the_end)
+START_TEST(in_each_state)
 {
+	struct timerthread *shared;
+
 	ck_assert_int_eq(timerthread_drain(NULL, visit_none, NULL), -EINVAL);
 	setup();
 	ck_assert_int_eq(timerthread_drain(tt, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), -EBUSY);
-	ck_assert_int_eq(driver_start(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), -EBUSY);
-	schedule(TIMERTHREAD_NEVER, never, NULL);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), -EBUSY);
-	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(visits, 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 1);
-	ck_assert_int_eq(visits, 1);
 	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		schedule(TIMERTHREAD_NEVER, never, NULL);
+		schedule(timerthread_now(tt) + HOUR, never, NULL);
+		if (i == 1)
+			ck_assert_int_eq(timerthread_stop(tt), 0);
+		ck_assert_int_eq(timerthread_drain(tt, NULL, NULL), -EINVAL);
+		ck_assert_int_eq(visits, 0);
+		ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 2);
+		ck_assert_int_eq(visits, 2);
+		ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+		visits = 0;
+	}
 	end();
+	ck_assert_int_eq(timerthread_default(&shared), 0);
+	ck_assert_int_eq(timerthread_drain(shared, visit_none, NULL), -EPERM);
 }
 END_TEST
 
-/* On the way out the thread is not over yet. */
-START_TEST(not_from_a_hook)
+START_TEST(from_a_hook)
 {
 	setup();
 	ck_assert_int_eq(
@@ -111,25 +118,67 @@ START_TEST(not_from_a_hook)
 	ck_assert_int_eq(driver_start(tt), 0);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(from_inside[0], -EBUSY);
-	ck_assert_int_eq(visits, 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 1);
+	ck_assert_int_eq(from_inside[0], 1);
+	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
 	ck_assert_int_eq(visits, 1);
 	end();
 }
 END_TEST
 
-START_TEST(not_from_a_callback)
+START_TEST(from_a_callback)
 {
 	start();
 	schedule(TIMERTHREAD_NEVER, never, NULL);
+	schedule(TIMERTHREAD_NEVER, never, NULL);
 	schedule(0, drain_inside, &ran);
 	wait_for(&ran);
-	ck_assert_int_eq(from_inside[0], -EBUSY);
-	ck_assert_int_eq(from_inside[1], -EBUSY);
+	ck_assert_int_eq(from_inside[0], 2);
+	ck_assert_int_eq(from_inside[1], 0);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(visits, 2);
+	end();
+}
+END_TEST
+
+/* A timer that is running is not pending, also if it will be again. */
+START_TEST(not_what_runs)
+{
+	timerthread_id once, periodic;
+
+	start();
+	once = schedule(0, hold, &ran);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, once), 1);
+	sem_post(&go);
+	periodic = every(0, HOUR, hold, &ran);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	sem_post(&go);
+	settle();
 	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 1);
-	ck_assert_int_eq(visits, 1);
+	ck_assert_int_eq(timerthread_cancel(tt, periodic), -ENOENT);
+	end();
+}
+END_TEST
+
+/* What they left behind is recycled, and their places are free. */
+START_TEST(the_instance_goes_on)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_max_timers(tt, 100), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	for (int i = 0; i < 50; i++) {
+		for (int k = 0; k < 100; k++)
+			schedule(timerthread_now(tt) + (k + 1) * HOUR, never,
+				 NULL);
+		ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
+				 -EAGAIN);
+		ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 100);
+		settle();
+	}
+	ck_assert_uint_le(slots_in_use(), 1000);
 	end();
 }
 END_TEST
@@ -179,6 +228,12 @@ static void run_and_plan(void *arg)
 	    0)
 		s->wrong = true;
 	s[1].fn = run;
+}
+
+static void stop_inside(void *arg)
+{
+	timerthread_stop(tt);
+	sem_post(arg);
 }
 
 START_TEST(each_once)
@@ -237,7 +292,7 @@ START_TEST(each_once)
 	settle();
 	/* One that is due, behind a callback that stops the instance. */
 	hold_thread();
-	schedule(0, drain_inside, &ran);
+	schedule(0, stop_inside, &ran);
 	plan(&s[LEFT_DUE], 1);
 	sem_post(&go);
 	wait_for(&ran);
@@ -306,7 +361,7 @@ START_TEST(during_stop)
 		while (timerthread_reschedule(tt, during[i].id,
 					      TIMERTHREAD_NEVER - 1) == 0)
 			sched_yield();
-		ck_assert_int_eq(timerthread_drain(tt, visit, ctx), -EBUSY);
+		ck_assert_int_eq(timerthread_drain(tt, visit, ctx), 0);
 		sem_post(&go);
 		pthread_join(t, &r);
 		ck_assert_ptr_eq(r, &during[i]);
@@ -326,7 +381,7 @@ enum { MANY = 6000 };
 static struct seen many[MANY];
 
 /* Spread over more buckets than there are CPUs to use them. */
-static void start_many(void)
+static void start_many(bool stop)
 {
 	memset(many, 0, sizeof(many));
 	setup();
@@ -348,7 +403,8 @@ static void start_many(void)
 		if (i % 2000 == 0)
 			settle();
 	}
-	ck_assert_int_eq(timerthread_stop(tt), 0);
+	if (stop)
+		ck_assert_int_eq(timerthread_stop(tt), 0);
 }
 
 static void *drain_in_thread(void *arg)
@@ -363,7 +419,7 @@ START_TEST(two_threads_share)
 	int n[2];
 
 	for (int round = 0; round < 4; round++) {
-		start_many();
+		start_many(round % 2);
 		for (int i = 0; i < 2; i++)
 			ck_assert_int_eq(pthread_create(&t[i], NULL,
 							drain_in_thread, &n[i]),
@@ -398,7 +454,7 @@ START_TEST(cancel_meanwhile)
 	for (int round = 0; round < 4; round++) {
 		int n, cancelled = 0;
 
-		start_many();
+		start_many(round % 2);
 		ck_assert_int_eq(
 			pthread_create(&t, NULL, cancel_in_thread, NULL), 0);
 		n = timerthread_drain(tt, visit, ctx);
@@ -434,7 +490,7 @@ START_TEST(visitor_cancels_others)
 {
 	int n, cancelled = 0;
 
-	start_many();
+	start_many(true);
 	n = timerthread_drain(tt, visit_and_cancel, ctx);
 	for (int i = 0; i < MANY; i++) {
 		uint32_t c = atom32_load(&many[i].cancelled);
@@ -459,7 +515,7 @@ static void visit_and_drain(timerthread_id id, timerthread_fn *fn, void *arg,
 
 START_TEST(visitor_drains)
 {
-	start_many();
+	start_many(true);
 	ck_assert_int_eq(timerthread_drain(tt, visit_and_drain, ctx), 1);
 	ck_assert_int_eq(drained_within, MANY - 1);
 	for (int i = 0; i < MANY; i++)
@@ -471,18 +527,15 @@ END_TEST
 int main(void)
 {
 	const TTest *const any[] = {
-		not_before_the_end,
-		not_from_a_callback,
-		of_none,
-		each_once,
-		during_stop,
-		two_threads_share,
-		cancel_meanwhile,
-		visitor_cancels_others,
+		in_each_state,    from_a_callback,
+		not_what_runs,    the_instance_goes_on,
+		of_none,          each_once,
+		during_stop,      two_threads_share,
+		cancel_meanwhile, visitor_cancels_others,
 		visitor_drains,
 	};
 	const TTest *const with_a_thread[] = {
-		not_from_a_hook,
+		from_a_hook,
 	};
 	TCase *tcase = tcase_create("drain");
 

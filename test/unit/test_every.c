@@ -511,46 +511,53 @@ START_TEST(next_in_step)
 {
 	static const struct {
 		int64_t deadline, period, now, next;
+		uint64_t skipped;
 	} in[] = {
-		{0, 10, 0, 10},
-		{0, 10, 9, 10},
-		{0, 10, 10, 20},
-		{0, 10, 11, 20},
-		{-10, 10, -10, 0},
-		{-15, 10, 0, 5},
-		{5, 1, 5, 6},
-		{5, 1, 1000, 1001},
-		{0, INT64_MAX, 0, INT64_MAX},
-		{1, INT64_MAX, 1, INT64_MAX},
-		{0, INT64_MAX, INT64_MAX - 1, INT64_MAX},
-		{INT64_MIN, 1, INT64_MIN, INT64_MIN + 1},
-		{INT64_MIN, 1, INT64_MAX - 1, INT64_MAX},
-		{INT64_MIN, 1, INT64_MAX, INT64_MAX},
-		{INT64_MIN, INT64_MAX, INT64_MIN, -1},
-		{INT64_MIN, INT64_MAX, -2, -1},
-		{INT64_MIN, INT64_MAX, -1, INT64_MAX - 1},
-		{INT64_MIN, INT64_MAX, INT64_MAX - 2, INT64_MAX - 1},
-		{INT64_MIN, INT64_MAX, INT64_MAX - 1, INT64_MAX},
-		{INT64_MAX - 5, 3, INT64_MAX - 4, INT64_MAX - 2},
-		{INT64_MAX - 5, 7, INT64_MAX - 5, INT64_MAX},
+		{0, 10, 0, 10, 0},
+		{0, 10, 9, 10, 0},
+		{0, 10, 10, 20, 1},
+		{0, 10, 11, 20, 1},
+		{-10, 10, -10, 0, 0},
+		{-15, 10, 0, 5, 1},
+		{5, 1, 5, 6, 0},
+		{5, 1, 1000, 1001, 995},
+		{0, INT64_MAX, 0, INT64_MAX, 0},
+		{1, INT64_MAX, 1, INT64_MAX, 0},
+		{0, INT64_MAX, INT64_MAX - 1, INT64_MAX, 0},
+		{INT64_MIN, 1, INT64_MIN, INT64_MIN + 1, 0},
+		{INT64_MIN, 1, INT64_MAX - 1, INT64_MAX, UINT64_MAX - 1},
+		{INT64_MIN, 1, INT64_MAX, INT64_MAX, UINT64_MAX},
+		{INT64_MIN, INT64_MAX, INT64_MIN, -1, 0},
+		{INT64_MIN, INT64_MAX, -2, -1, 0},
+		{INT64_MIN, INT64_MAX, -1, INT64_MAX - 1, 1},
+		{INT64_MIN, INT64_MAX, INT64_MAX - 2, INT64_MAX - 1, 1},
+		{INT64_MIN, INT64_MAX, INT64_MAX - 1, INT64_MAX, 2},
+		{INT64_MAX - 5, 3, INT64_MAX - 4, INT64_MAX - 2, 0},
+		{INT64_MAX - 5, 7, INT64_MAX - 5, INT64_MAX, 0},
 	};
 	uint64_t rng = test_seed();
 
-	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++)
-		ck_assert_int_eq(
-			expiry_next(in[i].deadline, in[i].period, in[i].now),
-			in[i].next);
+	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
+		uint64_t overrun = 1;
+
+		ck_assert_int_eq(expiry_next(in[i].deadline, in[i].period,
+					     in[i].now, &overrun),
+				 in[i].next);
+		ck_assert_uint_eq(overrun, 1 + in[i].skipped);
+	}
 	for (int i = 0; i < 100000; i++) {
 		int64_t a = (int64_t)next_random(&rng) >> i % 63;
 		int64_t b = (int64_t)next_random(&rng) >> i / 63 % 63;
 		int64_t deadline = a < b ? a : b, now = a < b ? b : a;
 		int64_t period = (int64_t)(next_random(&rng) >>
 					   (1 + random_below(&rng, 62)));
-		uint64_t late, next;
+		uint64_t late, next, overrun = 0;
 
 		period += !period;
-		next = (uint64_t)expiry_next(deadline, period, now);
-		late = ((uint64_t)now - (uint64_t)deadline) % (uint64_t)period;
+		next = (uint64_t)expiry_next(deadline, period, now, &overrun);
+		late = (uint64_t)now - (uint64_t)deadline;
+		ck_assert_uint_eq(overrun, late / (uint64_t)period);
+		late %= (uint64_t)period;
 		/* The last one that has passed is at now - late. */
 		if ((uint64_t)INT64_MAX - (uint64_t)now <
 		    (uint64_t)period - late)

@@ -164,12 +164,14 @@ static const struct slot *run(void)
 	int64_t deadline = next();
 	struct entry e = pending_take(&pending);
 	struct slot *s = intake_slot_of(intake, &e);
+	uint64_t overrun = 0;
 	enum expiry x;
 
 	must(e.deadline == deadline);
 	if (deadline > now())
 		watch_set(&watch, deadline);
-	x = expiry_begin(intake_bucket(intake, e.index), s, &e, deadline);
+	x = expiry_begin(intake_bucket(intake, e.index), s, &e, deadline,
+			 &overrun);
 	if (x == EXPIRY_LATER) {
 		pending_file(&pending, e, now());
 		return run();

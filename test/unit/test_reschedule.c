@@ -925,9 +925,10 @@ static void step_expire(void)
 {
 	struct entry e = pending_take(&engine.pending);
 	struct slot *s = intake_slot_of(engine.intake, &e);
+	uint64_t overrun = 0;
 
 	if (expiry_begin(intake_bucket(engine.intake, e.index), s, &e,
-			 INT64_MAX) != EXPIRY_RUN)
+			 INT64_MAX, &overrun) != EXPIRY_RUN)
 		return;
 	stepped_callback(NULL);
 	stepped_result = expiry_end(s);

@@ -1045,7 +1045,7 @@ END_TEST
  * Who calls.
  */
 static struct timerthread *other;
-static int result[4];
+static int result[3];
 
 static void call_inside(void *arg)
 {
@@ -1053,7 +1053,6 @@ static void call_inside(void *arg)
 	result[0] = advance(1);
 	result[1] = timerthread_dispatch(tt);
 	result[2] = timerthread_advance(other, HOUR);
-	result[3] = drain();
 }
 
 START_TEST(not_from_a_callback)
@@ -1070,7 +1069,6 @@ START_TEST(not_from_a_callback)
 	ck_assert_int_eq(result[1], -EINVAL);
 	/* Of another instance it is fine. */
 	ck_assert_int_eq(result[2], 1);
-	ck_assert_int_eq(result[3], -EBUSY);
 	ck_assert_int_eq(now(), 10);
 	timerthread_destroy(other);
 	end();
@@ -1195,7 +1193,6 @@ static void stop_inside(void *arg)
 	result[0] = timerthread_stop(tt);
 	result[1] = timerthread_stop(tt);
 	result[2] = timerthread_schedule(tt, 0, never, NULL, NULL);
-	result[3] = drain();
 }
 
 /* The clock stays where it was then. */
@@ -1208,14 +1205,12 @@ START_TEST(stopped_by_a_callback)
 	schedule(5 + 1, never, NULL);
 	every(6, 1, never, NULL);
 	schedule(HOUR, never, NULL);
-	ck_assert_int_eq(drain(), -EBUSY);
 	ck_assert_int_eq(advance(10), 2);
 	ck_assert_int_eq(runs, 2);
 	ck_assert_int_eq(now(), 5);
 	ck_assert_int_eq(result[0], 1);
 	ck_assert_int_eq(result[1], 1);
 	ck_assert_int_eq(result[2], -ESHUTDOWN);
-	ck_assert_int_eq(result[3], -EBUSY);
 	ck_assert_int_eq(advance(10), -ESHUTDOWN);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(drain(), 3);
@@ -1262,7 +1257,6 @@ START_TEST(stopped_by_another_thread)
 	for (int i = 0; i < 1000; i++)
 		sched_yield();
 	ck_assert_uint_eq(atom32_load_acquire(&stopped), 0);
-	ck_assert_int_eq(drain(), -EBUSY);
 	sem_post(&go);
 	pthread_join(s, NULL);
 	ck_assert_int_eq(stop_r, 0);
@@ -1482,6 +1476,8 @@ END_TEST
 /*
  * fork.
  */
+static int64_t at_fork;
+
 static void use_in_child(void)
 {
 	errno = E2BIG;
@@ -1489,7 +1485,7 @@ static void use_in_child(void)
 	NEED(advance(-1) == -ECHILD);
 	NEED(timerthread_start_virtual(tt, 0) == -ECHILD);
 	NEED(timerthread_dispatch(tt) == -ECHILD);
-	NEED(now() == -ECHILD);
+	NEED(now() == at_fork);
 	NEED(errno == E2BIG);
 	timerthread_destroy(tt);
 }
@@ -1500,6 +1496,7 @@ START_TEST(inherited)
 	schedule(5, note, NULL);
 	schedule(HOUR, never, NULL);
 	ck_assert_int_eq(advance(1), 0);
+	at_fork = now();
 	in_child(use_in_child);
 	ck_assert_int_eq(advance(10), 1);
 	end();
@@ -1511,6 +1508,7 @@ static pid_t forked;
 static void fork_here(void *arg)
 {
 	note(arg);
+	at_fork = now();
 	prepare_fork();
 	forked = fork();
 	if (forked == 0)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the next timer is due, for who sleeps in its own way until then.
+ *
+ * On a virtual clock this is the deadline of a timer that is pending: the test
+ * is the driver, so the caller may look as the driver does, under the mutex,
+ * while that is not at work.  Else it is what the driver and the buckets have
+ * announced, which costs the wake-up's lock alone.
+ */
+#include "config.h"
+
+#include "api/instance.h"
+#include "engine/turn.h"
+#include "os/base.h"
+
+#include <errno.h>
+
+/* INT64_MIN: the driver is at work. */
+static int64_t next_of(struct timerthread *tt)
+{
+	int64_t t = INT64_MIN;
+
+	if (tt->driver != DRIVER_VIRTUAL)
+		return wakeup_next(&tt->engine.wakeup);
+	pthread_mutex_lock(&tt->mutex);
+	if (!tt->turning && tt->life == LIFE_RUNNING)
+		t = engine_next(&tt->engine, INT64_MAX);
+	pthread_mutex_unlock(&tt->mutex);
+	return t;
+}
+
+static int next_deadline(struct timerthread *tt, int64_t *ret_deadline)
+{
+	int r = instance_started(tt);
+	int64_t t, now;
+
+	if (r < 0)
+		return r;
+	if (wakeup_stopping(&tt->engine.wakeup))
+		return -ESHUTDOWN;
+	t = next_of(tt);
+	now = instance_now(tt);
+	*ret_deadline = t > now ? t : now;
+	return 0;
+}
+
+TT_EXPORT int timerthread_get_next_deadline(struct timerthread *tt,
+					    int64_t *ret_deadline)
+{
+	int saved_errno = errno;
+	int r;
+
+	if (!tt || !ret_deadline)
+		return instance_check(tt, false);
+	r = next_deadline(tt, ret_deadline);
+	errno = saved_errno;
+	return r;
+}
