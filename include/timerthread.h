@@ -184,8 +184,7 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * it was cancelled before.
  * This takes about 150 bytes for each timer, and for each bucket up to 60 KiB.
  * 0, the default: no reserve.
- * -EINVAL: tt is NULL, or ids cannot name so many timers: see
- * timerthread_schedule for -EAGAIN.  -EBUSY: after start or stop.
+ * -EINVAL: tt is NULL, or n is over 2^30.  -EBUSY: after start or stop.
  */
 int timerthread_set_reserve(struct timerthread *tt, size_t n);
 
