@@ -76,8 +76,7 @@ void await_end(struct await *a, struct slot *s)
 {
 	pthread_mutex_lock(&a->mutex);
 	/* Release: pairs with the compare-and-swap in slot_cancel. */
-	atom32_store_release(&s->state,
-			     slot_in(atom32_load(&s->state), SLOT_DEAD));
+	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
 	wake_those_for(a, s);
 	pthread_mutex_unlock(&a->mutex);
 }

@@ -48,7 +48,7 @@ void await_destroy(struct await *a);
  */
 int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id);
 
-/* ending -> dead. */
+/* ending -> free. */
 void await_end(struct await *a, struct slot *s);
 
 /* Waits until no thread is in await_cancel. */

@@ -20,14 +20,22 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The queue's entry is to be due then.  Under the lock. */
-static enum expiry put_back(struct slot *s, uint32_t word, struct entry *e,
-			    int64_t due)
+/* The timer was cancelled, and word is there since. */
+static enum expiry over(struct slot *s, uint32_t word)
+{
+	return slot_free(s, word) ? EXPIRY_OVER : EXPIRY_STALE;
+}
+
+/*
+ * The queue's entry is to be due then.  False: it was cancelled, and *word is
+ * there now.  Under the lock.
+ */
+static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
+		     int64_t due)
 {
 	s->queued = due;
 	*e = slot_entry(s);
-	/* It can only have been cancelled. */
-	return slot_change(s, &word, SLOT_ARMED) ? EXPIRY_LATER : EXPIRY_OVER;
+	return slot_change(s, word, SLOT_ARMED);
 }
 
 enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
@@ -37,14 +45,15 @@ enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
 
 	if (!slot_owns(s, e))
 		return EXPIRY_STALE;
-	if (slot_is_dead(s))
-		return EXPIRY_OVER;
+	if (slot_is_dead(word))
+		return over(s, word);
 	/*
 	 * Also when it is due: others may be due before it.  And one that was
 	 * rescheduled twice may have its first deadline again, and not be due.
 	 */
 	if (s->deadline > e->deadline || s->deadline > now)
-		return put_back(s, word, e, due);
+		return put_back(s, &word, e, due) ? EXPIRY_LATER
+						  : over(s, word);
 	return EXPIRY_RUN;
 }
 
@@ -57,9 +66,9 @@ enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 	if (x != EXPIRY_RUN)
 		return x;
 	/* It can only have been cancelled. */
-	if (slot_is_dead(s) ||
+	if (slot_is_dead(word) ||
 	    !slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
-		return EXPIRY_OVER;
+		return over(s, word);
 	if (s->period)
 		s->deadline = expiry_next(s->deadline, s->period, now, overrun);
 	return EXPIRY_RUN;
@@ -86,7 +95,7 @@ bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
 	int64_t due = later(s->deadline, earliest);
 
 	return likely(slot_state(word) == SLOT_REPEATING) &&
-	       put_back(s, word, e, due) == EXPIRY_LATER;
+	       put_back(s, &word, e, due);
 }
 
 bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
@@ -106,25 +115,23 @@ bool expiry_end(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);
 
-	return slot_state(word) == SLOT_RUNNING &&
-	       slot_change(s, &word, SLOT_DEAD);
+	return slot_state(word) == SLOT_RUNNING && slot_free(s, word);
 }
 
 enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
 {
 	/* Acquire: as in slot_begin, the ticket is not older than the state. */
-	enum slot_state state = slot_state(atom32_load_acquire(&s->state));
-	enum expiry x = EXPIRY_OVER;
+	uint32_t word = atom32_load_acquire(&s->state);
+	enum expiry x;
 
 	if (!slot_owns(s, e))
 		return EXPIRY_STALE;
-	if (state == SLOT_DEAD)
-		return EXPIRY_OVER;
-	if (likely(state != SLOT_DEAD_MOVED))
+	if (slot_state(word) == SLOT_DEAD)
+		return over(s, word);
+	if (likely(slot_state(word) != SLOT_DEAD_MOVED))
 		return EXPIRY_PENDING;
 	lock_acquire(&b->lock);
-	if (!slot_owns(s, e))
-		x = EXPIRY_STALE;
+	x = slot_owns(s, e) ? over(s, word) : EXPIRY_STALE;
 	lock_release(&b->lock);
 	return x;
 }

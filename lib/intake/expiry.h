@@ -21,7 +21,7 @@ enum expiry {
 	EXPIRY_RUN,    /* it is running now, and its callback is to be called */
 	EXPIRY_LATER,  /* the entry, as it is now, is to be queued again */
 	EXPIRY_ENDING, /* cancelled while it ran: somebody may wait for that */
-	EXPIRY_OVER,   /* dead: the slot is to be freed */
+	EXPIRY_OVER,   /* it was cancelled; its slot was freed, to be added */
 	EXPIRY_STALE,  /* the entry did not count: nothing is to be done */
 };
 
@@ -42,7 +42,7 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
 		   int64_t earliest);
 
 /*
- * running -> dead, for a timer that does not run again.  False: it is ending,
+ * running -> free, for a timer that does not run again.  False: it is ending,
  * cancelled while it ran, and somebody may wait for that.
  */
 bool expiry_end(struct slot *s);

@@ -88,9 +88,9 @@ static void file(struct bucket *b, struct wakeup *w, struct slot *s)
 		wakeup_kick(w);
 }
 
-static void free_slot(struct bucket *b, struct slot *s)
+static void give_slot(struct bucket *b, struct slot *s)
 {
-	slots_recycle(&b->slots, s, s->index >> b->slots.shift);
+	slots_give(&b->slots, s, s->index >> b->slots.shift);
 }
 
 static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
@@ -110,7 +110,7 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 		return x;
 	}
 	if (x == EXPIRY_OVER)
-		free_slot(b, s);
+		give_slot(b, s);
 	lock_release(&b->lock);
 	return x;
 }
@@ -147,7 +147,7 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)
 void handover_free(struct bucket *b, struct slot *s)
 {
 	lock_acquire(&b->lock);
-	free_slot(b, s);
+	give_slot(b, s);
 	lock_release(&b->lock);
 }
 

@@ -46,7 +46,7 @@ enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
  */
 bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s);
 
-/* Frees the slot of one that is over. */
+/* Adds the slot of one that is over. */
 void handover_free(struct bucket *b, struct slot *s);
 
 /* Strands the timer of e, which no queue has; nothing, if e is stale. */

@@ -100,7 +100,7 @@ static inline void intake_prefetch(struct intake *in, const struct entry *e)
 	__builtin_prefetch(intake_slot_of(in, e));
 }
 
-/* Frees a dead slot.  A schedule call may take it after intake_flush. */
+/* Adds a slot that was freed.  A call may take it after intake_flush. */
 void intake_recycle(struct intake *in, struct slot *s);
 
 /* Flushes the recycled slots of all buckets. */

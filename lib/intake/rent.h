@@ -51,7 +51,8 @@ static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
 	struct slot *s = slots_get(&b->slots, number);
 
 	if (slot_owns(s, e)) {
-		if (!slot_is_dead(s))
+		/* Orders nothing: who frees the slot reads none of it. */
+		if (!slot_is_dead(atom32_load(&s->state)))
 			return false;
 		slots_recycle(&b->slots, s, number);
 	}

@@ -31,8 +31,9 @@
  *	running, repeating -> ending
  *	                        slot_cancel, any thread
  *	repeating -> armed      the driver, bucket's lock
- *	running, ending -> dead the driver
- *	dead -> free            the owner of the entry with the slot's ticket
+ *	running, ending -> free the driver
+ *	dead -> free            the owner of the entry with the slot's ticket;
+ *	                        or salvage, bucket's lock
  *
  * "Moved" says that the timer was rescheduled and its deadline may not be that
  * of the entry: whoever comes upon the entry must look under the lock.  A slot
@@ -159,7 +160,7 @@ struct slots {
 };
 
 /*
- * Slots that are free, all but for their bits.  By their index: the driver
+ * Slots that were freed, all but for their bits.  By their index: the driver
  * would have to fetch the slots again, which may be in no cache any more.
  */
 #define SLOT_BATCH 60
@@ -475,24 +476,35 @@ static inline bool slot_begin_handed_over(struct slot *s)
 	       slot_change(s, &word, SLOT_RUNNING);
 }
 
-/* Is the timer over?  Orders nothing: who frees the slot reads none of it. */
-static inline bool slot_is_dead(const struct slot *s)
+static inline bool slot_is_dead(uint32_t word)
 {
-	return (atom32_load(&s->state) & SLOT_DEAD) == SLOT_DEAD;
+	return (word & SLOT_DEAD) == SLOT_DEAD;
+}
+
+/* The word when the timer is over and the slot is free for the next one. */
+static inline uint32_t slot_next(uint32_t word)
+{
+	return slot_in(word, SLOT_FREE) + SLOT_GENERATION;
 }
 
 /*
- * dead -> free.  False when the slot has used up its generations and must not
- * be used again; its state then matches no id that was ever given.
- * Release: for a cancel that comes so late that it finds this.
+ * To free, from this word.  Whoever does it has the slot, until its bit says
+ * that it is free.  False: another one has it.
+ * Acquires and releases: pairs with itself, and with a cancel that comes so
+ * late that it finds this.
  */
-static inline bool slot_free(struct slot *s)
+static inline bool slot_free(struct slot *s, uint32_t word)
 {
-	uint32_t word = atom32_load(&s->state);
+	return atom32_swap(&s->state, word, slot_next(word)) == word;
+}
 
-	word = slot_in(word, SLOT_FREE) + SLOT_GENERATION;
-	atom32_store_release(&s->state, word);
-	return likely(word != 0);
+/*
+ * Of a slot that was freed: has it used up its generations?  Then it must not
+ * be used again; its state matches no id that was ever given.
+ */
+static inline bool slot_is_used_up(const struct slot *s)
+{
+	return unlikely(atom32_load(&s->state) == 0);
 }
 
 /* Under the lock. */
@@ -505,11 +517,10 @@ static inline void slots_set_free(struct slots *t, uint32_t number)
 	t->used--;
 }
 
-/* Frees a dead slot, which has this number.  Under the lock. */
-static inline void slots_recycle(struct slots *t, struct slot *s,
-				 uint32_t number)
+/* Adds a slot that was freed, and has this number.  Under the lock. */
+static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
 {
-	if (unlikely(!slot_free(s)))
+	if (slot_is_used_up(s))
 		return;
 	if (!t->hot && number >> SLOT_WORD_LOG2 == t->word)
 		t->hot = s;
@@ -518,12 +529,23 @@ static inline void slots_recycle(struct slots *t, struct slot *s,
 }
 
 /*
- * Frees a dead slot, for slots_add_free.  By the owner of the batch, in which
- * there must be room.  True: it is full now.
+ * Frees a dead slot and adds it; by who has the entry that counts, in the
+ * bucket.  Under the lock, so nobody else frees it.  Release: as in slot_free.
+ */
+static inline void slots_recycle(struct slots *t, struct slot *s,
+				 uint32_t number)
+{
+	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
+	slots_give(t, s, number);
+}
+
+/*
+ * Adds a slot that was freed, for slots_add_free.  By the owner of the batch,
+ * in which there must be room.  True: it is full now.
  */
 static inline bool slot_batch_add(struct slot_batch *b, struct slot *s)
 {
-	if (likely(slot_free(s)))
+	if (!slot_is_used_up(s))
 		b->index[b->n++] = s->index;
 	return b->n == SLOT_BATCH;
 }

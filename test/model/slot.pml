@@ -5,8 +5,8 @@
  * between two looks at what other threads may change.
  *
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
- * deadline, each with the last id that any of them got; and rent looks at
- * arrivals.  The driver collects, looks for what is dead, and runs what is due;
+ * deadline, each with the last id that any of them got; rent looks at
+ * arrivals, and salvage at the slot.  The driver collects, looks for what is dead, and runs what is due;
  * time goes on when it likes.  What must hold:
  *
  *  - No timer begins before its deadline, or after a cancel of it returned 0.
@@ -26,11 +26,13 @@
  * if it was cancelled or has begun meanwhile), TICKET_FIRST (the ticket
  * is read before the state), NO_RECHECK (what died moved is freed without
  * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
- * NO_PUT_BACK (what was moved to a later time runs when its entry is due); with
+ * NO_PUT_BACK (what was moved to a later time runs when its entry is due),
+ * SALVAGE_KEEPS (what was salvaged keeps its ticket), DRIVER_STORES (the driver
+ * frees what it found dead without looking whether it still is); with
  * EXECUTOR: NO_HANDED_OVER (what is handed over gets an entry when it is moved
  * to an earlier time), TICKET_STORED (it gets one if the driver hands it over
  * just then), FILED_EARLY (it is handed over no more while memory is
- * taken); with STRANDS: STRANDED_FREE (nor when it is stranded), STRAND_STALE
+ * taken), SALVAGE_ALL (it is salvaged); with STRANDS: STRANDED_FREE (nor when it is stranded), STRAND_STALE
  * (the driver strands it by an entry that does not count).
  */
 #ifndef USERS
@@ -95,6 +97,40 @@ inline free_slot()
 }
 
 /* A user. */
+
+/* slots_salvage */
+inline salvage(seen)
+{
+	LOCK;
+	seen = word;
+	if
+	:: STATE(seen) >= DEAD ->
+		atomic {
+			if
+#ifdef SALVAGE_ALL
+			:: true ->
+#else
+			:: handed_over -> seen = 0
+			:: !handed_over ->
+#endif
+#ifndef SALVAGE_KEEPS
+				ticket++
+#endif
+			fi
+		};
+		atomic {
+			if
+			:: seen != 0 && word == seen ->
+				free_slot();
+				on_list = true
+			:: else
+			fi
+		}
+	:: else
+	fi;
+	UNLOCK;
+	seen = 0
+}
 
 inline rent(i)
 {
@@ -256,7 +292,7 @@ inline reschedule(mine, to, ok, i)
 
 proctype user()
 {
-	byte n, i, mine, to;
+	byte n, i, mine, to, seen;
 	bool ok;
 
 	for (n : 1 .. STEPS) {
@@ -265,6 +301,7 @@ proctype user()
 		:: cancel(mine)
 		:: reschedule(mine, to, ok, i)
 		:: rent(i)
+		:: salvage(seen)
 		fi
 	}
 	users--
@@ -287,13 +324,38 @@ inline collect(i)
 	UNLOCK
 }
 
-/* intake_recycle and bucket_flush */
+/* intake_recycle and bucket_flush, of a slot that was freed */
 inline recycle()
 {
-	atomic { free_slot() };
 	LOCK;
+	assert(STATE(word) == FREE && !on_list);
 	on_list = true;
 	UNLOCK
+}
+
+/* slot_free, of a timer that was cancelled when seen was there */
+inline free_dead(seen, owns)
+{
+	atomic {
+#ifdef DRIVER_STORES
+		owns = true;
+#else
+		owns = (word == seen);
+#endif
+		if
+		:: owns -> free_slot()
+		:: else
+		fi
+	}
+}
+
+inline recycle_dead(seen, owns)
+{
+	free_dead(seen, owns);
+	if
+	:: owns -> recycle()
+	:: else
+	fi
 }
 
 /* expiry_look */
@@ -310,12 +372,18 @@ inline look(i, seen, owns)
 	:: !owns -> where[i] = NOWHERE
 	:: owns && STATE(seen) == DEAD ->
 		where[i] = NOWHERE;
-		recycle()
+		recycle_dead(seen, owns)
 	:: owns && STATE(seen) == DEAD_MOVED ->
 #ifndef NO_RECHECK
 		LOCK;
 		owns = (ticket == e_ticket[i]);
+		if
+		:: owns -> free_dead(seen, owns)
+		:: else
+		fi;
 		UNLOCK;
+#else
+		free_dead(seen, owns);
 #endif
 		where[i] = NOWHERE;
 		if
@@ -335,7 +403,8 @@ inline execute()
 	/* the callback; then expiry_end, await_end */
 	atomic {
 		assert(STATE(word) == RUNNING || STATE(word) == ENDING);
-		word = WORD(LIFE(word), DEAD)
+		assert(!on_list && !stranded);
+		word = WORD(LIFE(word) + 1, FREE)
 	}
 }
 
@@ -399,8 +468,12 @@ inline begin(i, seen, owns)
 			UNLOCK
 		:: ticket == e_ticket[i] && STATE(seen) >= DEAD ->
 			where[i] = NOWHERE;
+			free_dead(seen, owns);
 			UNLOCK;
-			recycle()
+			if
+			:: owns -> recycle()
+			:: else
+			fi
 #ifndef NO_PUT_BACK
 		:: ticket == e_ticket[i] && STATE(seen) < DEAD &&
 		   (deadline > e_deadline[i] || deadline > now) ->
@@ -409,12 +482,17 @@ inline begin(i, seen, owns)
 				e_deadline[i] = deadline
 			};
 			change_state(seen, ARMED, owns);
-			UNLOCK;
 			if
-			:: owns
+			:: owns -> UNLOCK
 			:: else ->
 				where[i] = NOWHERE;
-				recycle()
+				seen = word;
+				free_dead(seen, owns);
+				UNLOCK;
+				if
+				:: owns -> recycle()
+				:: else
+				fi
 			fi
 #endif
 		:: else ->
@@ -427,13 +505,21 @@ inline begin(i, seen, owns)
 			UNLOCK
 #else
 			change_state(seen, RUNNING, owns);
-			UNLOCK;
 			where[i] = NOWHERE;
 			if
-			:: owns -> execute()
-			:: else
-			fi;
-			recycle()
+			:: owns ->
+				UNLOCK;
+				execute();
+				recycle()
+			:: else ->
+				seen = word;
+				free_dead(seen, owns);
+				UNLOCK;
+				if
+				:: owns -> recycle()
+				:: else
+				fi
+			fi
 #endif
 		fi
 	fi
@@ -513,7 +599,11 @@ inline file(i)
 inline free_handed_over()
 {
 	atomic {
-		free_slot();
+		if
+		:: STATE(word) >= DEAD -> free_slot()
+		:: else -> assert(STATE(word) == FREE && !on_list)
+		fi;
+		handed_over = false;
 		on_list = true
 	}
 }

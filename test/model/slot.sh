@@ -13,9 +13,10 @@ two_users="-DUSERS=2 -DSTEPS=2"
 holds assertions "$one_user"
 holds assertions "$one_user -DEXECUTOR -DSTRANDS"
 holds assertions "$two_users"
-caught assertions "$one_user" NO_MOVED NO_CLAIM KEEP_TICKET NO_PUT_BACK
+caught assertions "$one_user" NO_MOVED NO_CLAIM KEEP_TICKET NO_PUT_BACK \
+	SALVAGE_KEEPS DRIVER_STORES
 caught assertions "$one_user -DEXECUTOR" NO_HANDED_OVER FILED_EARLY \
-	TICKET_STORED
+	TICKET_STORED SALVAGE_ALL
 caught assertions "$one_user -DSTRANDS" STRANDED_FREE STRAND_STALE
 caught assertions "$two_users" NO_RECHECK
 caught assertions "-DUSERS=2 -DSTEPS=3" TICKET_FIRST

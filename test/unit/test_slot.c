@@ -69,6 +69,13 @@ static struct slot *take(struct slots *t)
 	return slots_take(t);
 }
 
+/* As the driver. */
+static bool add_dead(struct slot_batch *b, struct slot *s)
+{
+	ck_assert(slot_free(s, atom32_load(&s->state)));
+	return slot_batch_add(b, s);
+}
+
 static void recycle(struct slots *t, struct slot *s)
 {
 	slots_recycle(t, s, number_of(t, s));
@@ -127,13 +134,13 @@ START_TEST(one_life)
 	ck_assert_uint_ne(id, 0);
 	ck_assert_uint_eq(slot_index(id) & 15, 5);
 	ck_assert_ptr_eq(slots_of(&t, slot_index(id)), s);
-	ck_assert(!slot_is_dead(s));
+	ck_assert(!slot_is_dead(atom32_load(&s->state)));
 	ck_assert(begin(s));
 	ck_assert(!begin(s));
 	ck_assert_int_eq(slot_cancel(s, id), 1);
 	ck_assert_int_eq(slot_cancel(s, id), 1);
 	finish(s);
-	ck_assert(slot_is_dead(s));
+	ck_assert(slot_is_dead(atom32_load(&s->state)));
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 	recycle(&t, s);
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
@@ -145,7 +152,7 @@ START_TEST(one_life)
 	ck_assert_int_eq(slot_cancel(s, next), 0);
 	ck_assert_int_eq(slot_cancel(s, next), -ENOENT);
 	ck_assert(!begin(s));
-	ck_assert(slot_is_dead(s));
+	ck_assert(slot_is_dead(atom32_load(&s->state)));
 	slots_destroy(&t);
 }
 END_TEST
@@ -447,7 +454,7 @@ START_TEST(full)
 		for (int i = 0; i < n; i += 2)
 			recycle(&t, all[(i * 5 + n) % N]);
 		for (int i = 1; i < n; i += 2) {
-			if (slot_batch_add(&back, all[(i * 5 + n) % N]))
+			if (add_dead(&back, all[(i * 5 + n) % N]))
 				slots_add_free(&t, &back);
 		}
 		slots_add_free(&t, &back);
@@ -515,7 +522,7 @@ static void give_back(struct slots *t, struct slot *s, enum way way)
 		recycle(t, s);
 		return;
 	}
-	slot_batch_add(&back, s);
+	add_dead(&back, s);
 	slots_add_free(t, &back);
 }
 
@@ -716,7 +723,7 @@ static void die_one(struct lives *l, size_t i, bool cancelled)
 		ck_assert(begin(s));
 		ck_assert_ptr_eq(slot_arg(s), &l->t);
 		finish(s);
-		if (slot_batch_add(&l->back, s))
+		if (add_dead(&l->back, s))
 			slots_add_free(&l->t, &l->back);
 	}
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
