@@ -8,10 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <timerthread.h>
 #include <unistd.h>
-
-#define MSEC INT64_C(1000000)
-#define SEC  (1000 * MSEC)
 
 /* Ends a client for which the server does nothing at all. */
 enum { PATIENCE_S = 60 };
@@ -27,17 +25,9 @@ struct client {
 /* What a client does: returns NULL, or what the server did wrong. */
 typedef const char *behaviour(struct client *c);
 
-static int64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SEC + ts.tv_nsec;
-}
-
 static int64_t touch(struct client *c)
 {
-	int64_t t = now();
+	int64_t t = timerthread_now(NULL);
 
 	if (t - c->touched > c->pause)
 		c->pause = t - c->touched;
@@ -122,7 +112,8 @@ static const char *talk(struct client *c)
 /* Sends seldom, and all in all for longer than the timeout. */
 static const char *talk_slowly(struct client *c)
 {
-	const struct timespec pause = {c->idle / 4 / SEC, c->idle / 4 % SEC};
+	const struct timespec pause = {c->idle / 4 / TIMERTHREAD_SEC,
+				       c->idle / 4 % TIMERTHREAD_SEC};
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < 10 && !wrong; i++) {
@@ -138,7 +129,9 @@ static const char *talk_slowly(struct client *c)
  */
 static const char *check_idle(const struct client *c, int64_t since)
 {
-	return now() - since < c->idle ? "it closed too early" : NULL;
+	bool early = timerthread_now(NULL) - since < c->idle;
+
+	return early ? "it closed too early" : NULL;
 }
 
 static const char *say_nothing(struct client *c)
@@ -161,7 +154,7 @@ static const char *fall_silent(struct client *c)
 static size_t flood(struct client *c, size_t begin)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLOUT};
-	int stalled = (int)(c->idle / 6 / MSEC);
+	int stalled = (int)(c->idle / 6 / TIMERTHREAD_MSEC);
 	size_t sent = begin;
 
 	while (poll(&p, 1, stalled) == 1) {
@@ -229,7 +222,7 @@ static bool client_connect(struct client *c, uint16_t port)
 
 	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	c->pause = 0;
-	c->sent = c->touched = now();
+	c->sent = c->touched = timerthread_now(NULL);
 	return c->fd >= 0 &&
 	       connect(c->fd, (struct sockaddr *)&in, sizeof(in)) == 0;
 }

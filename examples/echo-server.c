@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 /* How long to accept nothing when there is no room for one more. */
-#define ACCEPT_PAUSE (100 * MSEC)
+#define ACCEPT_PAUSE (100 * TIMERTHREAD_MSEC)
 
 enum { BATCH = 64 };
 
@@ -82,9 +82,8 @@ static void connection_move(struct connection *c)
 {
 	struct timerthread *tt = c->server->tt;
 
-	check("timerthread_reschedule",
-	      timerthread_reschedule(tt, c->timer,
-				     timerthread_now(tt) + c->server->idle));
+	check("timerthread_reschedule_after",
+	      timerthread_reschedule_after(tt, c->timer, c->server->idle));
 }
 
 /*

@@ -7,9 +7,6 @@
 #include <stdint.h>
 #include <timerthread.h>
 
-#define MSEC INT64_C(1000000)
-#define SEC  (1000 * MSEC)
-
 struct server {
 	int64_t idle; /* set by the caller; all else is zero at first */
 

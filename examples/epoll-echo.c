@@ -84,10 +84,11 @@ static void parse_options(int argc, char **argv)
 		if (c == 'p')
 			setting.port = (uint16_t)parse("port", 0, 65535);
 		else if (c == 'i')
-			setting.idle = (int64_t)(parse("idle", 1, 1e9) * MSEC);
+			setting.idle = (int64_t)(parse("idle", 1, 1e9) *
+						 TIMERTHREAD_MSEC);
 		else if (c == 's')
-			setting.duration =
-				(int64_t)(parse("seconds", 0, 1e9) * SEC);
+			setting.duration = (int64_t)(parse("seconds", 0, 1e9) *
+						     TIMERTHREAD_SEC);
 		else if (c == 't')
 			setting.self_test = true;
 		else if (c == 'f')
@@ -102,7 +103,8 @@ static void parse_options(int argc, char **argv)
 		bad_usage();
 	}
 	if (setting.idle == 0)
-		setting.idle = setting.self_test ? 300 * MSEC : 60 * SEC;
+		setting.idle = setting.self_test ? 300 * TIMERTHREAD_MSEC
+						 : 60 * TIMERTHREAD_SEC;
 }
 
 /* So that accept meets EMFILE. */

@@ -2,13 +2,13 @@
 /*
  * idle-connections: close connections on which nothing comes in for a while.
  *
- * Each connection has one timer, from its beginning to its end.  A packet
- * reschedules it to a later time, which costs a few nanoseconds and makes no
- * second timer.  When the timer expires, the callback only shuts the socket
- * down, and notes that, for the report.  The connection's own thread then sees
- * the end of the stream, in the place where it sees all others.  That thread
- * frees the connection, after a cancel that waits: a callback that has just
- * begun has returned by then.
+ * Each connection has one timer, from its beginning to its end.  At each packet
+ * timerthread_reschedule_after gives it a later deadline, which costs some
+ * nanoseconds and makes no second timer.  When the timer expires, the callback
+ * only shuts the socket down, and notes that, for the report.  The connection's
+ * own thread then sees the end of the stream, in the place where it sees all
+ * others.  That thread frees the connection, after a cancel that waits: a
+ * callback that has just begun has returned by then.
  *
  * Here the peers are threads on socket pairs, each of which sends some packets
  * and then falls silent.
@@ -24,9 +24,8 @@
 #include <timerthread.h>
 #include <unistd.h>
 
-#define MSEC        INT64_C(1000000)
-#define IDLE        (200 * MSEC)
-#define PAUSE       (20 * MSEC)
+#define IDLE        (200 * TIMERTHREAD_MSEC)
+#define PAUSE       (20 * TIMERTHREAD_MSEC)
 #define CONNECTIONS 4
 
 struct connection {
@@ -65,8 +64,7 @@ static void serve(struct connection *c)
 	while (read(c->fd, &byte, 1) == 1) {
 		packets++;
 		/* -ENOENT: the callback has begun; read will see the end. */
-		timerthread_reschedule(c->tt, c->idle_timer,
-				       timerthread_now(c->tt) + IDLE);
+		timerthread_reschedule_after(c->tt, c->idle_timer, IDLE);
 	}
 	/* From here on the callback does not run, and c->idle can be read. */
 	timerthread_cancel_wait(c->tt, c->idle_timer);
@@ -148,7 +146,7 @@ int main(void)
 	if (r < 0)
 		fail("timerthread_create", -r);
 	/* Nobody minds if an idle connection lives 20 ms longer. */
-	r = timerthread_set_slack(tt, 20 * MSEC);
+	r = timerthread_set_slack(tt, 20 * TIMERTHREAD_MSEC);
 	if (r == 0)
 		r = timerthread_start(tt, NULL);
 	if (r < 0)

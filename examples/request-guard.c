@@ -5,9 +5,6 @@
 #include <string.h>
 #include <timerthread.h>
 
-#define MSEC INT64_C(1000000)
-#define SEC  (1000 * MSEC)
-
 /* Runs on the timer thread: it hands over and returns. */
 static void expired(void *arg)
 {
@@ -28,7 +25,8 @@ static int guard_two(struct timerthread *tt, sem_t *over)
 	timerthread_id id;
 	int ret;
 
-	ret = timerthread_schedule_after(tt, 60 * SEC, expired, over, &id);
+	ret = timerthread_schedule_after(tt, 60 * TIMERTHREAD_SEC, expired,
+					 over, &id);
 	if (ret < 0)
 		return ret;
 	/* The operation that the timer guards goes here. */
@@ -37,7 +35,8 @@ static int guard_two(struct timerthread *tt, sem_t *over)
 	else
 		await(over); /* the callback is running or has run */
 
-	ret = timerthread_schedule_after(tt, 20 * MSEC, expired, over, NULL);
+	ret = timerthread_schedule_after(tt, 20 * TIMERTHREAD_MSEC, expired,
+					 over, NULL);
 	if (ret < 0)
 		return ret;
 	await(over); /* this operation never ends, so its timer does */

@@ -111,8 +111,8 @@ static void parse_options(int argc, char **argv)
 		bad_usage();
 	}
 	threads = (int)settings[THREADS].value;
-	duration = (int64_t)(settings[SECONDS].value * SEC);
-	timeout = (int64_t)(settings[TIMEOUT].value * MSEC);
+	duration = (int64_t)(settings[SECONDS].value * TIMERTHREAD_SEC);
+	timeout = (int64_t)(settings[TIMEOUT].value * TIMERTHREAD_MSEC);
 }
 
 static void check(const char *what, int ret)
@@ -192,10 +192,13 @@ static void progress(int64_t elapsed, bool last)
 	bool tty = isatty(STDOUT_FILENO);
 
 	printf("%s%6.1f s  %lu requests, %lu timeouts%s", tty ? "\r" : "",
-	       (double)elapsed / (double)SEC, total(REQUESTS), total(TIMEOUTS),
-	       tty && !last ? "" : "\n");
+	       (double)elapsed / (double)TIMERTHREAD_SEC, total(REQUESTS),
+	       total(TIMEOUTS), tty && !last ? "" : "\n");
 	fflush(stdout);
 }
+
+/* How long the main thread sleeps at a time. */
+#define STEP (5 * TIMERTHREAD_MSEC)
 
 /*
  * Sleeps through the run, with a line of progress a second, which is one
@@ -207,24 +210,25 @@ static double watch(void)
 {
 	int64_t begin = timerthread_now(timers);
 	int64_t end = begin + duration;
-	int64_t tick = begin + SEC;
+	int64_t tick = begin + TIMERTHREAD_SEC;
 
 	prctl(PR_SET_TIMERSLACK, 1); /* as exact as the timer thread */
 	for (int64_t next = begin; next < end;) {
 		struct timespec ts;
 
-		next = next + 5 * MSEC < end ? next + 5 * MSEC : end;
-		ts = (struct timespec){next / SEC, next % SEC};
+		next = next + STEP < end ? next + STEP : end;
+		ts = (struct timespec){next / TIMERTHREAD_SEC,
+				       next % TIMERTHREAD_SEC};
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts,
 				       NULL) == EINTR)
 			continue;
 		late_record(LATE_SLEEP, timerthread_now(timers) - next);
 		if (next >= tick || next == end) {
 			progress(next - begin, next == end);
-			tick += SEC;
+			tick += TIMERTHREAD_SEC;
 		}
 	}
-	return (double)(timerthread_now(timers) - begin) / SEC;
+	return (double)(timerthread_now(timers) - begin) / TIMERTHREAD_SEC;
 }
 
 static bool verdict(const unsigned long *n)
@@ -261,7 +265,7 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv);
 	/* Ends the program should all else fail to. */
-	alarm((unsigned)((duration + 3 * timeout) / SEC) + 30);
+	alarm((unsigned)((duration + 3 * timeout) / TIMERTHREAD_SEC) + 30);
 	start();
 	seconds = watch();
 	sleeps = timer_sleeps(timers);

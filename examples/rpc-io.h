@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rpc-io: units of time, messages, and the sockets that carry them. */
+/* rpc-io: messages, and the sockets that carry them. */
 #ifndef RPC_IO_H
 #define RPC_IO_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#define USEC INT64_C(1000)
-#define MSEC (1000 * USEC)
-#define SEC  (1000 * MSEC)
 
 /* A request or a reply, in host byte order: both ends are this process. */
 struct message {

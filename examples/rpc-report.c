@@ -18,7 +18,7 @@ static struct lateness {
 void late_record(enum late what, int64_t ns)
 {
 	struct lateness *late = &lateness[what];
-	int64_t us = ns / USEC;
+	int64_t us = ns / TIMERTHREAD_USEC;
 
 	late->bucket[us < LATE_BUCKETS ? us : LATE_BUCKETS - 1]++;
 	late->n++;
@@ -37,7 +37,7 @@ static int64_t late_quantile(const struct lateness *late, double share)
 		if ((double)seen >= rank)
 			return us;
 	}
-	return late->max / USEC;
+	return late->max / TIMERTHREAD_USEC;
 }
 
 struct question {
@@ -72,7 +72,7 @@ static void row_late(const char *label, const struct lateness *late)
 	if (late->n > 0)
 		printf("%-28s %12" PRId64 " %12" PRId64 " %12" PRId64 "\n",
 		       label, late_quantile(late, 0.5),
-		       late_quantile(late, 0.99), late->max / USEC);
+		       late_quantile(late, 0.99), late->max / TIMERTHREAD_USEC);
 }
 
 void report(const unsigned long *counts, double seconds, long sleeps)

@@ -193,8 +193,9 @@ struct request *window_take(struct window *w, bool wait)
 
 void window_drain(struct window *w)
 {
-	int64_t until = timerthread_now(w->timers) + w->timeout + 5 * SEC;
-	struct timespec ts = {until / SEC, until % SEC};
+	int64_t until =
+		timerthread_now(w->timers) + w->timeout + 5 * TIMERTHREAD_SEC;
+	struct timespec ts = {until / TIMERTHREAD_SEC, until % TIMERTHREAD_SEC};
 	int err = 0;
 
 	pthread_mutex_lock(&w->lock);

@@ -86,7 +86,7 @@ static void *server_serve(void *arg)
 	struct server *s = arg;
 	struct batch in = {.n = 0}, due = {.n = 0};
 	/* The last reply is sent half a timeout after its deadline. */
-	int patience = (int)(2 * s->timeout / MSEC) + 5000;
+	int patience = (int)(2 * s->timeout / TIMERTHREAD_MSEC) + 5000;
 	struct pollfd fds[] = {{.fd = s->fd, .events = POLLIN},
 			       {.fd = s->due[0], .events = POLLIN}};
 

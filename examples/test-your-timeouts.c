@@ -7,6 +7,8 @@
  * clock.  timerthread_advance advances it and runs the timers that expire, on
  * this thread, so that the tests can say to the nanosecond when something
  * happens, are over at once, and have the same result on the busiest machine.
+ * timerthread_get_next_deadline tells how far to advance it: a test can go from
+ * event to event, or see that there is none left.
  *
  * The last test gives the same code a real timer thread.
  */
@@ -16,12 +18,8 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-#define MSEC INT64_C(1000000)
-#define SEC  (1000 * MSEC)
-#define HOUR (3600 * SEC)
-
 /* When the tests begin.  No code should mind what time it is. */
-#define EPOCH (12345 * SEC + 6789)
+#define EPOCH (12345 * TIMERTHREAD_SEC + 6789)
 
 /* How long Check lets a test run that hangs: no test needs that. */
 enum { PATIENCE_S = 60 };
@@ -43,7 +41,10 @@ struct call {
 };
 
 static const struct retry_policy policy = {
-	.first_pause = 100 * MSEC, .max_pause = SEC, .timeout = 5 * SEC};
+	.first_pause = 100 * TIMERTHREAD_MSEC,
+	.max_pause = TIMERTHREAD_SEC,
+	.timeout = 5 * TIMERTHREAD_SEC,
+};
 
 static struct timerthread *tt;
 
@@ -91,6 +92,32 @@ static void advance(int64_t ns)
 	ck_assert_int_ge(timerthread_advance(tt, ns), 0);
 }
 
+/* When the next timer expires; TIMERTHREAD_NEVER: none is pending. */
+static int64_t next_deadline(void)
+{
+	int64_t next;
+
+	ck_assert_int_eq(timerthread_get_next_deadline(tt, &next), 0);
+	return next;
+}
+
+/* To the next event, and not a nanosecond further.  False: there is none. */
+static bool step(void)
+{
+	int64_t next = next_deadline();
+
+	if (next == TIMERTHREAD_NEVER)
+		return false;
+	advance(next - timerthread_now(tt));
+	return true;
+}
+
+static void run_to_the_end(void)
+{
+	while (step())
+		continue;
+}
+
 /* The attempts were at these times, in milliseconds, and there were no more. */
 #define ck_assert_attempts(c, ...)                                             \
 	do {                                                                   \
@@ -99,7 +126,8 @@ static void advance(int64_t ns)
                                                                                \
 		ck_assert_int_eq((c)->n, n_);                                  \
 		for (int i_ = 0; i_ < n_; i_++)                                \
-			ck_assert_int_eq((c)->at[i_], at_[i_] * MSEC);         \
+			ck_assert_int_eq((c)->at[i_],                          \
+					 at_[i_] * TIMERTHREAD_MSEC);          \
 	} while (0)
 
 static void assert_ended(const struct call *c, int result, int64_t at)
@@ -109,10 +137,10 @@ static void assert_ended(const struct call *c, int result, int64_t at)
 	ck_assert_int_eq(c->ended_at, at);
 }
 
-/* No timer is left that would run, be it in an hour. */
+/* No timer is left that would run, be it in a hundred years. */
 static void assert_quiet(void)
 {
-	ck_assert_int_eq(timerthread_advance(tt, HOUR), 0);
+	ck_assert_int_eq(next_deadline(), TIMERTHREAD_NEVER);
 }
 
 static void setup(void)
@@ -144,9 +172,9 @@ START_TEST(pauses_double_up_to_the_longest)
 	struct call c = {.failures = 6};
 
 	begin(&c);
-	advance(4 * SEC);
+	advance(4 * TIMERTHREAD_SEC);
 	ck_assert_attempts(&c, 0, 100, 300, 700, 1500, 2500, 3500);
-	assert_ended(&c, 0, 3500 * MSEC);
+	assert_ended(&c, 0, 3500 * TIMERTHREAD_MSEC);
 	assert_quiet();
 }
 END_TEST
@@ -156,21 +184,41 @@ START_TEST(an_attempt_is_not_a_nanosecond_early)
 	struct call c = {.failures = 1};
 
 	begin(&c);
-	advance(100 * MSEC - 1);
+	advance(100 * TIMERTHREAD_MSEC - 1);
 	ck_assert_attempts(&c, 0);
 	advance(1);
 	ck_assert_attempts(&c, 0, 100);
 }
 END_TEST
 
-START_TEST(pauses_begin_when_an_attempt_has_failed)
+/* The events are the attempts and nothing else: no timer runs in vain. */
+START_TEST(each_event_is_an_attempt)
 {
-	struct call c = {.failures = 3, .takes = 30 * MSEC};
+	static const int pauses[] = {100, 200, 400, 800, 1000, 1000};
+	struct call c = {.failures = 6};
 
 	begin(&c);
-	advance(4 * SEC);
+	for (int i = 0; i < c.failures; i++) {
+		int64_t begun = timerthread_now(tt);
+
+		ck_assert_int_eq(c.n, i + 1);
+		ck_assert(step());
+		ck_assert_int_eq(timerthread_now(tt) - begun,
+				 pauses[i] * TIMERTHREAD_MSEC);
+	}
+	ck_assert_int_eq(c.n, c.failures + 1);
+	assert_quiet();
+}
+END_TEST
+
+START_TEST(pauses_begin_when_an_attempt_has_failed)
+{
+	struct call c = {.failures = 3, .takes = 30 * TIMERTHREAD_MSEC};
+
+	begin(&c);
+	advance(4 * TIMERTHREAD_SEC);
 	ck_assert_attempts(&c, 0, 130, 360, 790);
-	assert_ended(&c, 0, 820 * MSEC);
+	assert_ended(&c, 0, 820 * TIMERTHREAD_MSEC);
 	assert_quiet();
 }
 END_TEST
@@ -180,10 +228,9 @@ START_TEST(the_deadline_ends_it_in_a_pause)
 	struct call c = {.failures = ATTEMPTS};
 
 	begin(&c);
-	advance(HOUR);
+	run_to_the_end();
 	ck_assert_attempts(&c, 0, 100, 300, 700, 1500, 2500, 3500, 4500);
 	assert_ended(&c, -ETIMEDOUT, policy.timeout);
-	assert_quiet();
 }
 END_TEST
 
@@ -212,9 +259,8 @@ START_TEST(success_just_before_the_deadline_counts)
 	struct call c = {.takes = policy.timeout - 1};
 
 	begin(&c);
-	advance(HOUR);
+	run_to_the_end();
 	assert_ended(&c, 0, policy.timeout - 1);
-	assert_quiet();
 }
 END_TEST
 
@@ -224,13 +270,13 @@ START_TEST(no_attempt_at_the_deadline)
 	for (int64_t late = 0; late < 2; late++) {
 		int64_t begun = timerthread_now(tt) - EPOCH;
 		struct call c = {.failures = ATTEMPTS,
-				 .takes = policy.timeout - 100 * MSEC + late};
+				 .takes = policy.timeout -
+					  100 * TIMERTHREAD_MSEC + late};
 
 		begin(&c);
-		advance(HOUR);
+		run_to_the_end();
 		ck_assert_int_eq(c.n, 1);
 		assert_ended(&c, -ETIMEDOUT, begun + policy.timeout);
-		assert_quiet();
 	}
 }
 END_TEST
@@ -238,17 +284,19 @@ END_TEST
 /* However the time goes by, what happens is the same, at the same times. */
 START_TEST(steps_do_not_matter)
 {
-	static const int64_t steps[] = {1 * MSEC, 7 * MSEC + 3, SEC, HOUR};
+	static const int64_t steps[] = {1 * TIMERTHREAD_MSEC,
+					7 * TIMERTHREAD_MSEC + 3,
+					TIMERTHREAD_SEC, 10 * TIMERTHREAD_SEC};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct call c = {.failures = 4, .takes = 50 * MSEC};
+		struct call c = {.failures = 4, .takes = 50 * TIMERTHREAD_MSEC};
 
 		setup();
 		begin(&c);
 		while (timerthread_now(tt) < EPOCH + policy.timeout)
 			advance(steps[i]);
 		ck_assert_attempts(&c, 0, 150, 400, 850, 1700);
-		assert_ended(&c, 0, 1750 * MSEC);
+		assert_ended(&c, 0, 1750 * TIMERTHREAD_MSEC);
 		teardown();
 	}
 }
@@ -264,7 +312,7 @@ START_TEST(many_at_once_do_not_mix)
 		calls[i] = (struct call){.failures = i % 12};
 		begin(&calls[i]);
 	}
-	advance(HOUR);
+	run_to_the_end();
 	for (int i = 0; i < n; i++) {
 		const struct call *c = &calls[i];
 
@@ -276,7 +324,6 @@ START_TEST(many_at_once_do_not_mix)
 			assert_ended(c, -ETIMEDOUT, policy.timeout);
 		}
 	}
-	assert_quiet();
 }
 END_TEST
 
@@ -307,13 +354,13 @@ START_TEST(shutdown_ends_it)
 
 	begin(&waits);
 	begin(&runs);
-	advance(50 * MSEC);
+	advance(50 * TIMERTHREAD_MSEC);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	/* The timers do not run any more, but an attempt still reports. */
 	retry_report(runs.retry, false);
-	assert_ended(&runs, -ESHUTDOWN, 50 * MSEC);
+	assert_ended(&runs, -ESHUTDOWN, 50 * TIMERTHREAD_MSEC);
 	ck_assert_int_ge(timerthread_drain(tt, retry_abandon, NULL), 1);
-	assert_ended(&waits, -ECANCELED, 50 * MSEC);
+	assert_ended(&waits, -ECANCELED, 50 * TIMERTHREAD_MSEC);
 	ck_assert_int_eq(runs.ended, 1);
 }
 END_TEST
@@ -322,7 +369,10 @@ END_TEST
 START_TEST(the_same_code_on_a_timer_thread)
 {
 	static const struct retry_policy quick = {
-		.first_pause = MSEC, .max_pause = SEC, .timeout = HOUR};
+		.first_pause = TIMERTHREAD_MSEC,
+		.max_pause = TIMERTHREAD_SEC,
+		.timeout = 3600 * TIMERTHREAD_SEC,
+	};
 	struct call c = {.failures = 3};
 	int64_t begun;
 	sem_t over;
@@ -340,7 +390,7 @@ START_TEST(the_same_code_on_a_timer_thread)
 	ck_assert_int_eq(c.n, 4);
 	ck_assert_int_eq(c.ended, 1);
 	ck_assert_int_eq(c.result, 0);
-	ck_assert_int_ge(c.ended_at, begun - EPOCH + 7 * MSEC);
+	ck_assert_int_ge(c.ended_at, begun - EPOCH + 7 * TIMERTHREAD_MSEC);
 }
 END_TEST
 
@@ -353,6 +403,7 @@ static TCase *on_virtual_time(void)
 	tcase_add_test(tcase, success_at_once_leaves_no_timer);
 	tcase_add_test(tcase, pauses_double_up_to_the_longest);
 	tcase_add_test(tcase, an_attempt_is_not_a_nanosecond_early);
+	tcase_add_test(tcase, each_event_is_an_attempt);
 	tcase_add_test(tcase, pauses_begin_when_an_attempt_has_failed);
 	tcase_add_test(tcase, the_deadline_ends_it_in_a_pause);
 	tcase_add_test(tcase, the_deadline_ends_it_in_an_attempt);

@@ -33,9 +33,6 @@
 #include <timerthread.h>
 #include <unistd.h>
 
-#define MSEC INT64_C(1000000)
-#define HOUR (3600 * 1000 * MSEC)
-
 enum {
 	QUICK = 100,
 	EXTRA = 5, /* more than the queue has room for */
@@ -171,9 +168,10 @@ static void slow_ones_delay_nobody(void)
 		schedule(&slow[i], run_slow, 0);
 	await(&entered, POOL_THREADS - 1);
 	check("timerthread_schedule_every",
-	      timerthread_schedule_every(tt, 0, MSEC, beat, NULL, &heart));
+	      timerthread_schedule_every(tt, 0, TIMERTHREAD_MSEC, beat, NULL,
+					 &heart));
 	for (int i = 0; i < QUICK; i++)
-		schedule(&quick[i], run_quick, i * MSEC / 10);
+		schedule(&quick[i], run_quick, i * 100 * TIMERTHREAD_USEC);
 	await(&finished, QUICK + 1);
 	check("timerthread_cancel_wait", timerthread_cancel_wait(tt, heart));
 	expect(count_runs(slow, POOL_THREADS) == 0, "the slow ones still run");
@@ -251,7 +249,7 @@ static void shut_down(void)
 	schedule(&last_slow[POOL_THREADS - 1], run_stop, 0);
 	await(&entered, POOL_THREADS);
 	fill_queue(last_crowd);
-	schedule(&far, run_quick, HOUR);
+	schedule(&far, run_quick, 3600 * TIMERTHREAD_SEC);
 	sem_post(&exit_now);
 
 	/* Was it first or is this?  Here it returns when no callback runs. */

@@ -44,9 +44,9 @@
  *    of the instance forbids (-EINVAL, -EBUSY, -ESHUTDOWN); the rest.
  *  - In a child of fork(2), an instance that was started before the fork has no
  *    driver.  There, each call on it returns -ECHILD at once, except
- *    timerthread_destroy, which frees it, and timerthread_now.  An instance that was created but
- *    not started before the fork, and that no thread was using at that moment,
- *    may be used and started in the child.
+ *    timerthread_destroy, which frees it, and timerthread_now.  An instance
+ *    that was created but not started before the fork, and that no thread was
+ *    using at that moment, may be used and started in the child.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */
@@ -176,13 +176,14 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 /*
  * Sets a reserve: start takes the memory for n timers, and touches it.  As long
  * as no more than n timers exist, no call on tt takes memory and none fails
- * with -ENOMEM, whichever CPUs it is made on.  So with a cap of n too, no
- * memory is ever taken after start.  Beyond n, memory is taken as without a
- * reserve, and start has taken it near the CPU that called it.
- * A timer exists as long as it counts for timerthread_set_max_timers; but one
+ * with -ENOMEM, whichever CPUs it is made on.  So if no more can exist, with a
+ * cap of n, no memory is ever taken after start.  Beyond n, memory is taken as
+ * without a reserve.
+ * A timer exists as long as it counts for timerthread_set_max_timers.  But one
  * that was submitted to an executor exists until run(arg) has returned, also if
- * it was cancelled before.
- * This takes about 150 bytes for each timer, and for each bucket up to 60 KiB.
+ * it was cancelled before: n must be greater than a cap by so many.
+ * This takes about 150 bytes for each timer, 70 KiB for each bucket, and 200
+ * KiB; near the CPU that calls start, where that matters.
  * 0, the default: no reserve.
  * -EINVAL: tt is NULL, or n is over 2^30.  -EBUSY: after start or stop.
  */
@@ -239,8 +240,8 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 /*
  * Starts tt with an event loop of the program as its driver.  *ret_fd is a file
  * descriptor that becomes readable when timerthread_dispatch should be called:
- * when a timer has expired, or one was scheduled that is earlier than all, or tt
- * was stopped: then it stays readable.
+ * when a timer has expired, or one was scheduled that is earlier than all, or
+ * tt was stopped: then it stays readable.
  * It can be watched with poll(2), with epoll(7), level- or edge-triggered, and
  * with whatever is built on them.  It is non-blocking and is closed on
  * execve(2).  It belongs to tt, stays open until tt is destroyed, and must not
@@ -306,13 +307,13 @@ int timerthread_stop(struct timerthread *tt);
 
 /*
  * Stops tt, discards its timers and frees it.  If tt is NULL, or the default
- * instance, nothing happens.  This waits for threads that are in
- * timerthread_dispatch or timerthread_advance, and for threads that wait in
- * timerthread_stop or timerthread_cancel_wait for a callback to end.  No other
- * call on tt may be running or follow.  Where a callback of tt destroys tt,
- * that includes the call that scheduled the timer of this callback.  Then this
- * returns at once, and the memory is freed once all callbacks of tt, and the
- * calls that run them, have returned.
+ * instance, nothing happens.  This waits for a
+ * timerthread_dispatch or timerthread_advance that is at work, and for threads
+ * that wait in timerthread_stop or timerthread_cancel_wait for a callback to
+ * end.  No other call on tt may be running or follow.  Where a callback of tt
+ * destroys tt, that includes the call that scheduled the timer of this
+ * callback.  Then this returns at once, and the memory is freed once all
+ * callbacks of tt, and the calls that run them, have returned.
  */
 void timerthread_destroy(struct timerthread *tt);
 
@@ -333,9 +334,9 @@ int timerthread_default(struct timerthread **ret_tt);
  * Schedules a timer that calls fn(arg) at the absolute time deadline, or later;
  * never earlier.  If ret_id is not NULL, *ret_id is written before fn can run.
  * -EINVAL: tt or fn is NULL, or tt was not started.  -ESHUTDOWN: tt was
- * stopped.  -ENOMEM: no memory for one more timer.  -EAGAIN: the cap of
- * timerthread_set_max_timers is reached, or the bucket of the calling CPU holds
- * all the timers that ids can name in it: over 4 million where there are 1024
+ * stopped.  -ENOMEM: no memory for one more timer, and no room in the bucket of
+ * another CPU.  -EAGAIN: the cap of timerthread_set_max_timers is reached, or
+ * there are as many timers as ids can name: over 4 million for each of 1024
  * buckets, 2,000 million where there are one or two.
  */
 int timerthread_schedule(struct timerthread *tt, int64_t deadline,
@@ -443,9 +444,10 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
 
 /*
  * Gives the time by which the driver must be at work next: no timer that is
- * pending has a deadline before it, and it is not before now.  The slack is not
- * in it.  TIMERTHREAD_NEVER: no timer is pending.  While the driver is at work,
- * also for its callbacks, it is now.
+ * pending, and not with an executor, has a deadline before it, and it is not
+ * before now.  The slack is not in it.  TIMERTHREAD_NEVER: there is no such
+ * timer, or none but with that deadline.  While the driver is at work, also for
+ * its callbacks, it is now.
  * On a virtual clock it is the deadline of the first timer that is pending.
  * Elsewhere it may be earlier: the deadline of a timer that was cancelled or
  * rescheduled since, or, where that is more than two seconds away, up to a

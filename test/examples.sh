@@ -22,6 +22,7 @@ run idle-connections
 run rpc-deadlines --seconds 1
 run epoll-echo --seconds 0.1
 run epoll-echo --self-test
+run several-pollers
 run thread-pool
 # Built only where there is Check.
 [ ! -x "$builddir/examples/test-your-timeouts" ] || run test-your-timeouts

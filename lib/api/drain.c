@@ -42,7 +42,7 @@ static int drain_bucket(struct timerthread *tt, struct bucket *b,
 	uint32_t end;
 
 	lock_acquire(&b->lock);
-	end = b->slots.fresh << SLOT_WORD_LOG2;
+	end = slots_end(&b->slots);
 	lock_release(&b->lock);
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
 		if (drain_slot(tt, &b->slots, i, v) && n < INT_MAX)

@@ -61,6 +61,8 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	if (tt->options.submit && !runs_open(&tt->runs, n))
 		return -ENOMEM;
 	r = engine_open(e, n, how->driver == DRIVER_POLLED);
+	if (r == 0 && !engine_reserve(e, tt->options.reserve))
+		r = -ENOMEM;
 	if (r == 0)
 		r = begin(tt, how);
 	if (r < 0) {

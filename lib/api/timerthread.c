@@ -6,6 +6,7 @@
 
 #include "api/instance.h"
 #include "engine/inside.h"
+#include "intake/reserve.h"
 #include "os/base.h"
 #include "os/clock.h"
 
@@ -22,10 +23,27 @@ static TT_NOINLINE int why_full(struct timerthread *tt)
 	return r;
 }
 
+/* The bucket has no memory for it, or it is shut. */
+static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
+					  struct bucket *b,
+					  const struct timer *t,
+					  timerthread_id *ret_id, int r)
+{
+	struct engine *e = &tt->engine;
+
+	if (r != -ESHUTDOWN)
+		r = intake_schedule_elsewhere(e->intake, b, &e->wakeup, t,
+					      ret_id, r);
+	if (r < 0)
+		cap_give(&e->cap);
+	return r;
+}
+
 static inline int schedule(struct timerthread *tt, const struct timer *t,
 			   timerthread_id *ret_id)
 {
 	struct intake *in;
+	struct bucket *b;
 	uint32_t cpu;
 	int r;
 
@@ -36,11 +54,9 @@ static inline int schedule(struct timerthread *tt, const struct timer *t,
 	cpu = cpu_map_pick(&in->cpus);
 	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
 		return why_full(tt);
-	r = bucket_schedule(intake_pick(in, cpu), &tt->engine.wakeup, t,
-			    ret_id);
-	if (unlikely(r < 0))
-		cap_give(&tt->engine.cap);
-	return r;
+	b = intake_pick(in, cpu);
+	r = bucket_schedule(b, &tt->engine.wakeup, t, ret_id);
+	return likely(r == 0) ? 0 : schedule_elsewhere(tt, b, t, ret_id, r);
 }
 
 TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "engine/engine.h"
+#include "intake/reserve.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,6 +37,12 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 	e->next = INT64_MAX;
 	e->reclaim.began = watch_now(&e->watch);
 	return 0;
+}
+
+bool engine_reserve(struct engine *e, size_t n)
+{
+	return n == 0 || (intake_reserve(e->intake, n) &&
+			  pending_reserve(&e->pending, n));
 }
 
 void engine_close(struct engine *e)

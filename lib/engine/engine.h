@@ -91,6 +91,9 @@ void engine_init(struct engine *e, struct timerthread *instance);
  */
 int engine_open(struct engine *e, uint32_t buckets, bool polled);
 
+/* Takes memory for n timers, after that.  False: there is none. */
+bool engine_reserve(struct engine *e, size_t n);
+
 /* Frees what engine_open made. */
 void engine_close(struct engine *e);
 

@@ -169,9 +169,10 @@ int64_t engine_next(struct engine *e, int64_t limit)
 		while (!pending_next(&e->pending, now, &next))
 			;
 		arrivals = wakeup_arrivals(&e->wakeup);
-		if (arrivals > limit || arrivals >= next)
+		if (arrivals <= limit && arrivals < next)
+			collect(e, arrivals, now);
+		else if (!pending_refresh_first(&e->pending, now))
 			break;
-		collect(e, arrivals, now);
 	}
 	engine_set_idle(e);
 	return next < limit ? next : limit;

@@ -11,24 +11,36 @@ struct lack {
 	uint32_t untouched; /* word of slots; 0: none */
 	bool block;
 	uint32_t rows;
+	bool allocate; /* a block, if none is kept */
 };
 
-/* False: there may be no more slots. */
-static bool look(struct bucket *b, struct lane *l, bool slot, struct lack *lack)
+/* Slots that are missing. */
+static int look_for_slots(const struct bucket *b, struct lack *lack)
+{
+	if (!b->grows)
+		return -ENOMEM;
+	lack->untouched = slots_untouched(&b->slots);
+	if (lack->untouched > 0)
+		return 0;
+	lack->chunk = slots_next_chunk(&b->slots);
+	return lack->chunk >= 0 ? 0 : -EAGAIN;
+}
+
+/* -ENOMEM: none is to be taken; -EAGAIN: there may be no more slots. */
+static int look(const struct bucket *b, const struct lane *l, bool slot,
+		struct lack *lack)
 {
 	bool full = !queue_has_room(&l->queue, 1);
 
-	lack->rows = full ? queue_wants_rows(&l->queue) : 0;
-	lack->block = full && !b->spares;
-	lack->chunk = -1;
-	lack->untouched = 0;
-	if (!slot || slots_any(&b->slots))
-		return true;
-	lack->untouched = slots_untouched(&b->slots);
-	if (lack->untouched > 0)
-		return true;
-	lack->chunk = slots_next_chunk(&b->slots);
-	return lack->chunk >= 0;
+	*lack = (struct lack){
+		.chunk = -1,
+		.block = full && !b->spares,
+		.rows = full ? queue_wants_rows(&l->queue) : 0,
+		.allocate = b->grows,
+	};
+	if (lack->rows > 0 && !b->grows)
+		return -ENOMEM;
+	return slot && !slots_any(&b->slots) ? look_for_slots(b, lack) : 0;
 }
 
 struct memory {
@@ -37,23 +49,21 @@ struct memory {
 	struct row *rows;
 };
 
-/* Its first page and its last, for the kernel finds them now. */
-static void touch(struct block *b)
+static struct block *take_block(struct bucket *b, bool allocate)
 {
-	b->next = NULL;
-	b->entry[BLOCK_ENTRIES - 1].index = 0;
+	struct block *block = block_pool_take(b->pool);
+
+	return block || !allocate ? block : block_alloc();
 }
 
 /* False: there is not all of it. */
-static bool take(struct memory *m, const struct lack *lack)
+static bool take(struct bucket *b, struct memory *m, const struct lack *lack)
 {
 	*m = (struct memory){NULL, NULL, NULL};
 	if (lack->chunk >= 0)
 		m->chunk = slots_chunk_alloc(lack->chunk);
 	if (lack->block)
-		m->block = block_alloc();
-	if (m->block)
-		touch(m->block);
+		m->block = take_block(b, lack->allocate);
 	if (lack->rows)
 		m->rows = malloc(lack->rows * sizeof(*m->rows));
 	return !m->chunk == (lack->chunk < 0) && !m->block == !lack->block &&
@@ -78,17 +88,17 @@ static void give(struct bucket *b, struct lane *l, struct memory *m,
 
 TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 {
-	int saved_errno = errno, r = 0;
+	int saved_errno = errno, r;
 	struct lack lack;
 	struct memory m;
-	bool some;
 
 	lock_acquire(&b->lock);
-	some = look(b, l, slot, &lack);
+	r = look(b, l, slot, &lack);
 	lock_release(&b->lock);
-	if (!some)
-		return -EAGAIN;
-	if (!take(&m, &lack))
+	if (r < 0)
+		return r;
+	/* With slots it may do, though there is no room for an entry. */
+	if (!take(b, &m, &lack) && !m.chunk && lack.untouched == 0)
 		r = -ENOMEM;
 	if (lack.untouched > 0)
 		slots_touch(&b->slots, lack.untouched);
@@ -97,9 +107,19 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 	lock_release(&b->lock);
 	if (m.chunk)
 		slots_chunk_free(lack.chunk, m.chunk);
-	free(m.block);
+	block_pool_give(b->pool, m.block);
 	free(m.rows);
 	errno = saved_errno;
+	return r;
+}
+
+TT_NOINLINE int arrival_without_room(struct bucket *b, bool slot, int r)
+{
+	lock_acquire(&b->lock);
+	if (b->open && (!slot || slots_any(&b->slots)))
+		return 1;
+	r = b->open ? r : -ESHUTDOWN;
+	lock_release(&b->lock);
 	return r;
 }
 

@@ -75,8 +75,15 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 }
 
 /*
+ * There was no memory, as r says.  Takes the lock, and returns 1 if room for an
+ * entry is all that is missing; else r, or -ESHUTDOWN, with the lock free.
+ */
+int arrival_without_room(struct bucket *b, bool slot, int r);
+
+/*
  * Takes the lock and makes sure of room for an entry, and of a slot if that is
- * asked for.  Returns 0 with the lock held; or, with the lock free,
+ * asked for.  Returns 0 with the lock held; or 1, the same, but there is no
+ * room, so that the timer must be stranded; or, with the lock free,
  * -ESHUTDOWN: the bucket is not open, or what arrival_grow returned.
  */
 static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
@@ -95,7 +102,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 		lock_release(&b->lock);
 		r = arrival_grow(b, a->lane, slot);
 		if (r < 0)
-			return r;
+			return arrival_without_room(b, slot, r);
 		lock_acquire(&b->lock);
 	}
 	lock_release(&b->lock);

@@ -6,11 +6,15 @@
 
 #include <string.h>
 
-void bucket_init(struct bucket *b, uint32_t number, uint32_t shift)
+void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
+		 struct block_pool *pool)
 {
 	memset(b, 0, sizeof(*b));
 	lock_init(&b->lock);
 	b->nearest = INT64_MAX;
+	b->grows = true;
+	b->salvaged = SLOT_FIRST_NUMBER;
+	b->pool = pool;
 	b->stranded_nearest = INT64_MAX;
 	for (int i = 0; i < LANES; i++)
 		queue_init(&b->lane[i].queue);

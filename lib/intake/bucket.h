@@ -57,20 +57,24 @@ struct bucket {
 	/* Where arrivals are looked at for others, next. */
 	uint32_t next_lane;
 	struct queue_position next;
-	int64_t nearest; /* no timer here is due earlier */
-	uint32_t falls;  /* how often that was a little earlier, in a row */
-	int64_t base;    /* that distances are counted from; may be old */
+	int64_t nearest;   /* no timer here is due earlier */
+	uint32_t falls;    /* how often that was a little earlier, in a row */
+	int64_t base;      /* that distances are counted from; may be old */
+	bool grows;        /* takes memory as it needs it; see reserve.h */
+	uint32_t salvaged; /* the slot that is looked at next; salvage.c */
 	struct block *spares;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	/* Timers without an entry; see handover.h. */
 	struct slot *stranded;
 	int64_t stranded_nearest; /* none of those is due earlier */
+	struct block_pool *pool;  /* constant */
 	/* The driver's own: dead slots whose bits do not yet say free. */
 	struct slot_batch recycled __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(TT_FAR_APART)));
 
-void bucket_init(struct bucket *b, uint32_t number, uint32_t shift);
+void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
+		 struct block_pool *pool);
 void bucket_destroy(struct bucket *b);
 
 /*

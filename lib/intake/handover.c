@@ -47,6 +47,15 @@ static bool strand(struct bucket *b, struct wakeup *w, struct slot *s)
 	return handover_announce(b, w, s->queued);
 }
 
+void handover_strand_new(struct bucket *b, struct wakeup *w, struct slot *s)
+{
+	bool kick = strand(b, w, s);
+
+	lock_release(&b->lock);
+	if (kick)
+		wakeup_kick(w);
+}
+
 void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
 {
 	struct slot *s = slots_of(&b->slots, e->index);

@@ -15,8 +15,8 @@
  *  2. It keeps its meaning: pending until its callback begins, and cancelled
  *     or rescheduled as any other.
  *
- * Whoever has the timer, on any thread: begin, rearm, free.  The driver: give,
- * strand, collect.  test/model/slot.pml is a model of this for Spin.
+ * Whoever has the timer, on any thread: begin, rearm, free, strand_new.  The
+ * driver: give, strand, collect.  test/model/slot.pml is a model of this for Spin.
  */
 #ifndef TT_HANDOVER_H
 #define TT_HANDOVER_H
@@ -48,6 +48,12 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s);
 
 /* Adds the slot of one that is over. */
 void handover_free(struct bucket *b, struct slot *s);
+
+/*
+ * Strands a timer that was just given a deadline, and has no entry that counts.
+ * With the lock held; releases it.
+ */
+void handover_strand_new(struct bucket *b, struct wakeup *w, struct slot *s);
 
 /* Strands the timer of e, which no queue has; nothing, if e is stale. */
 void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e);

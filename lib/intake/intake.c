@@ -43,10 +43,11 @@ struct intake *intake_create(uint32_t n)
 	in->memory = memory;
 	in->n = n;
 	cpu_map_init(&in->cpus, n);
+	block_pool_init(&in->pool);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
 	for (uint32_t i = 0; i < n; i++)
-		bucket_init(&in->bucket[i], i, in->shift);
+		bucket_init(&in->bucket[i], i, in->shift, &in->pool);
 	return in;
 }
 
@@ -54,6 +55,7 @@ void intake_destroy(struct intake *in)
 {
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy(&in->bucket[i]);
+	block_pool_destroy(&in->pool);
 	free(in->memory);
 }
 
@@ -61,6 +63,7 @@ void intake_destroy_inherited(struct intake *in)
 {
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy_inherited(&in->bucket[i]);
+	block_pool_destroy_inherited(&in->pool);
 	free(in->memory);
 }
 

@@ -19,6 +19,7 @@
 #ifndef TT_INTAKE_H
 #define TT_INTAKE_H
 
+#include "intake/block.h"
 #include "intake/bucket.h"
 #include "os/cpu.h"
 
@@ -33,6 +34,7 @@ struct intake {
 	uint32_t shift;      /* bits of a slot's index that say the bucket */
 	struct cpu_map cpus; /* a bucket for each */
 	void *memory;
+	struct block_pool pool; /* for blocks of all; it has a lock */
 	/* The driver's own: buckets with recycled slots. */
 	struct bucket_set recycled __attribute__((aligned(TT_FAR_APART)));
 	struct bucket bucket[];

@@ -12,23 +12,6 @@
 /* Rows that are looked at for another block. */
 #define ROOM_ROWS 64
 
-_Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
-
-struct block *block_alloc(void)
-{
-	return malloc(sizeof(struct block));
-}
-
-void block_free_all(struct block *b)
-{
-	while (b) {
-		struct block *next = b->next;
-
-		free(b);
-		b = next;
-	}
-}
-
 void queue_init(struct queue *q)
 {
 	*q = (struct queue){

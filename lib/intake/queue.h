@@ -20,20 +20,11 @@
 #ifndef TT_QUEUE_H
 #define TT_QUEUE_H
 
-#include "intake/entry.h"
+#include "intake/block.h"
 #include "os/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define BLOCK_BYTES   4096
-#define BLOCK_ENTRIES ((BLOCK_BYTES - 16) / sizeof(struct entry))
-
-struct block {
-	struct block *next; /* in a chain */
-	size_t n;           /* entries in it, once it has left the queue */
-	struct entry entry[BLOCK_ENTRIES];
-};
 
 struct row {
 	int64_t nearest;     /* no entry is due earlier; once not the last */
@@ -87,28 +78,6 @@ static inline void queue_cursor_begin(struct queue_cursor *c)
 	c->nearest = INT64_MAX;
 }
 
-struct block *block_alloc(void);
-
-/* Frees a chain of blocks. */
-void block_free_all(struct block *b);
-
-/* Chains of blocks as stacks. */
-static inline void block_push(struct block **chain, struct block *b)
-{
-	b->next = *chain;
-	*chain = b;
-}
-
-/* NULL: the chain is empty. */
-static inline struct block *block_pop(struct block **chain)
-{
-	struct block *b = *chain;
-
-	if (b)
-		*chain = b->next;
-	return b;
-}
-
 void queue_init(struct queue *q);
 void queue_destroy(struct queue *q);
 
@@ -117,6 +86,14 @@ bool queue_extend(struct queue *q, struct block **spares);
 
 /* How many rows it must have for another block; 0: no more than it has. */
 uint32_t queue_wants_rows(const struct queue *q);
+
+/* Gives it its first rows, as many as a power of two. */
+static inline void queue_give_first_rows(struct queue *q, struct row *row,
+					 uint32_t size)
+{
+	q->row = row;
+	q->size = size;
+}
 
 /* Gives it so many rows, and returns those to free; if it wants them still. */
 struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);

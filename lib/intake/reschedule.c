@@ -120,18 +120,20 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 			uint64_t id, int64_t deadline, bool inside)
 {
 	struct arrival a;
-	int r = arrival_begin(b, w, false, deadline, &a);
+	int r, room = arrival_begin(b, w, false, deadline, &a);
 
-	if (r < 0)
-		return r;
+	if (room < 0)
+		return room;
 	r = move(s, id, deadline, inside);
 	if (r != 1) {
 		lock_release(&b->lock);
 		return r;
 	}
 	r = get_new_entry(s, deadline, a.due);
-	if (r == 0)
+	if (likely(r == 0 && room == 0))
 		arrival_add(b, w, a.lane, slot_entry(s));
+	else if (r == 0)
+		handover_strand_new(b, w, s);
 	else if (r == 1)
 		r = move_handed_over(b, w, s, deadline);
 	else

@@ -3,21 +3,25 @@
 
 #include "intake/arrival.h"
 #include "intake/bucket.h"
+#include "intake/handover.h"
 
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 		    uint64_t *ret_id)
 {
 	struct arrival a;
 	struct slot *s;
-	uint64_t id;
 	int r = arrival_begin(b, w, true, t->deadline, &a);
 
 	if (unlikely(r < 0))
 		return r;
 	s = slots_take(&b->slots);
-	id = slot_arm(s, t, a.due);
+	/* From when it is armed it may be drained. */
 	if (ret_id)
-		*ret_id = id;
-	arrival_add(b, w, a.lane, slot_entry(s));
+		*ret_id = slot_id(s, atom32_load(&s->state));
+	slot_arm(s, t, a.due);
+	if (likely(r == 0))
+		arrival_add(b, w, a.lane, slot_entry(s));
+	else
+		handover_strand_new(b, w, s);
 	return 0;
 }

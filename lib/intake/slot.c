@@ -79,7 +79,13 @@ static void set_enough(struct slots *t)
 {
 	uint32_t n = (t->ready - 1) << SLOT_WORD_LOG2;
 
-	t->enough = t->ready < t->end ? n - n / 8 : n;
+	t->enough = t->ready < t->end && !t->all ? n - n / 8 : n;
+}
+
+void slots_use_all(struct slots *t)
+{
+	t->all = true;
+	set_enough(t);
 }
 
 bool slots_add_chunk(struct slots *t, int chunk, void *memory)

@@ -145,6 +145,7 @@ struct slots {
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free, and the hot one */
 	uint32_t enough;   /* so many may be; see slots_any */
+	bool all;          /* all may be used */
 	uint64_t first;    /* word 1, which is there before its slots */
 	/* As chunk below, for the free bits of the words. */
 	uint64_t *bits[SLOT_CHUNKS];
@@ -201,6 +202,21 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory);
 uint32_t slots_untouched(const struct slots *t);
 void slots_touch(struct slots *t, uint32_t word);
 void slots_add_touched(struct slots *t, uint32_t word);
+
+/* From now on slots_any leaves none free for the sake of their order. */
+void slots_use_all(struct slots *t);
+
+/* How many slots were touched, used or not.  Under the lock. */
+static inline size_t slots_room(const struct slots *t)
+{
+	return (size_t)(t->ready - 1) << SLOT_WORD_LOG2;
+}
+
+/* Behind the highest number of one that was ever used.  Under the lock. */
+static inline uint32_t slots_end(const struct slots *t)
+{
+	return t->fresh << SLOT_WORD_LOG2;
+}
 
 /* Aborts if the table is not sound.  Under the lock; for tests. */
 void slots_check(const struct slots *t);

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MIN_TABLE 16
 
@@ -50,6 +51,19 @@ static TT_NOINLINE bool add_chunk(struct heap *h)
 bool heap_make_room(struct heap *h)
 {
 	return heap_has_room(h) || add_chunk(h);
+}
+
+bool heap_reserve(struct heap *h, size_t n)
+{
+	while (h->chunks * HEAP_CHUNK < n + HEAP_SHIFT) {
+		if (!add_chunk(h))
+			return false;
+		/* So that the kernel finds the pages now. */
+		memset(h->chunk[h->chunks - 1], 0,
+		       HEAP_CHUNK * sizeof(struct entry));
+	}
+	h->kept = h->chunks;
+	return true;
 }
 
 /* Puts e in the hole at i or above it. */
@@ -128,7 +142,8 @@ static TT_NOINLINE void drop_chunk(struct heap *h)
 
 static bool has_surplus(const struct heap *h)
 {
-	return unlikely(h->n + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK);
+	return unlikely(h->n + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK) &&
+	       h->chunks > h->kept;
 }
 
 void heap_remove(struct heap *h, size_t i)

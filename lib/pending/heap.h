@@ -12,7 +12,8 @@
  *  1. The entry at position 0 is due no later than any other.
  *  2. Only heap_make_room allocates, a chunk at most and now and then a longer
  *     table, a thousandth of the heap; it may fail without harm.
- *  3. At most two chunks are not used.  The table does not shrink.
+ *  3. At most two chunks are not used, but for a reserve.  The table does not
+ *     shrink.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -42,6 +43,7 @@ struct heap {
 	size_t n;
 	size_t chunks;
 	size_t table_size; /* in chunks */
+	size_t kept;       /* chunks of a reserve */
 };
 
 void heap_init(struct heap *h);
@@ -62,6 +64,9 @@ static inline bool heap_has_room(const struct heap *h)
 
 /* Makes room for one more.  False: no memory, and nothing has changed. */
 bool heap_make_room(struct heap *h);
+
+/* Makes room for n, for good.  False: no memory. */
+bool heap_reserve(struct heap *h, size_t n);
 
 /* Needs room. */
 void heap_push(struct heap *h, struct entry e);

@@ -3,6 +3,7 @@
 
 #include "intake/expiry.h"
 #include "intake/handover.h"
+#include "intake/reserve.h"
 #include "os/clock.h"
 #include "os/must.h"
 #include "pending/pending.h"
@@ -25,6 +26,13 @@ bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 	heap_init(&p->heap);
 	heap_init(&p->blocks);
 	return heap_make_room(&p->heap) && heap_make_room(&p->blocks);
+}
+
+bool pending_reserve(struct pending *p, size_t n)
+{
+	p->reserve = 2 * n;
+	return heap_reserve(&p->heap, p->reserve) &&
+	       heap_reserve(&p->blocks, reserve_blocks(p->intake, n));
 }
 
 /* A block in a heap: where entries have a ticket and a slot, its address. */
@@ -117,8 +125,46 @@ static TT_NOINLINE void exchange(struct pending *p, struct entry e)
 	pending_send_back(p, later);
 }
 
+/* Is the entry still of use?  Adds the slot of a timer that is over. */
+static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
+{
+	if (x == EXPIRY_OVER)
+		intake_recycle(p->intake, s);
+	return x == EXPIRY_PENDING;
+}
+
+/* The entry at i is of no more use. */
+static bool is_over(struct pending *p, size_t i)
+{
+	const struct entry *e = heap_at(&p->heap, i);
+	struct bucket *b = intake_bucket(p->intake, e->index);
+	struct slot *s = slots_of(&b->slots, e->index);
+
+	return !is_pending(p, s, expiry_look(b, s, e));
+}
+
+/*
+ * The reserve is for twice as many entries as timers, so half of them, when it
+ * is used up, are of no more use.  Drops one, if there is one.
+ */
+static TT_NOINLINE void purge(struct pending *p)
+{
+	for (size_t n = p->heap.n; n > 0; n--) {
+		size_t i = p->purged++;
+
+		if (i >= p->heap.n)
+			p->purged = i = 0;
+		if (is_over(p, i)) {
+			heap_remove(&p->heap, i);
+			return;
+		}
+	}
+}
+
 static void keep(struct pending *p, struct entry e)
 {
+	if (unlikely(p->reserve > 0 && p->heap.n >= p->reserve))
+		purge(p);
 	if (likely(heap_make_room(&p->heap)))
 		heap_push(&p->heap, e);
 	else
@@ -142,14 +188,6 @@ void pending_file(struct pending *p, struct entry e, int64_t now)
 static int64_t top(const struct pending *p)
 {
 	return p->heap.n > 0 ? heap_at(&p->heap, 0)->deadline : INT64_MAX;
-}
-
-/* Is the entry still of use?  Frees the slot of a timer that is over. */
-static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
-{
-	if (x == EXPIRY_OVER)
-		intake_recycle(p->intake, s);
-	return x == EXPIRY_PENDING;
 }
 
 /* False: e is of no more use.  A later deadline goes into it. */
@@ -208,16 +246,6 @@ static void open_first(struct pending *p, int64_t now)
 	open_block(p, b, first.deadline, now);
 }
 
-/* The first of the heap is of no more use. */
-static bool is_over(struct pending *p)
-{
-	const struct entry *e = heap_at(&p->heap, 0);
-	struct bucket *b = intake_bucket(p->intake, e->index);
-	struct slot *s = slots_of(&b->slots, e->index);
-
-	return !is_pending(p, s, expiry_look(b, s, e));
-}
-
 /* May a block hold the earliest? */
 static bool blocks_first(const struct pending *p)
 {
@@ -234,7 +262,7 @@ bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 			open_first(p, now);
 			return false;
 		}
-		if (p->heap.n == 0 || !is_over(p))
+		if (p->heap.n == 0 || !is_over(p, 0))
 			return true;
 		heap_remove(&p->heap, 0);
 	}
@@ -275,6 +303,21 @@ bool pending_first_moved(const struct pending *p)
 	return slot_state(atom32_load(&s->state)) == SLOT_MOVED;
 }
 
+bool pending_refresh_first(struct pending *p, int64_t now)
+{
+	struct entry e;
+	int64_t was;
+
+	if (!pending_first_moved(p))
+		return false;
+	e = pending_take(p);
+	was = e.deadline;
+	if (!refresh(p, &e))
+		return true;
+	pending_file(p, e, now);
+	return e.deadline > was;
+}
+
 bool pending_trim(struct pending *p)
 {
 	struct block **kept = &p->spares, *surplus = NULL;
@@ -283,7 +326,7 @@ bool pending_trim(struct pending *p)
 		kept = &(*kept)->next;
 	for (int i = 0; *kept && i < TRIM_MAX; i++)
 		block_push(&surplus, block_pop(kept));
-	block_free_all(surplus);
+	block_pool_give(&p->intake->pool, surplus);
 	return *kept != NULL;
 }
 

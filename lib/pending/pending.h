@@ -19,6 +19,8 @@
  *     comes.  That is half a second and PENDING_NEAR_NS later at most, if the
  *     driver is awake then.
  *  4. Running out of memory loses nothing and keeps the order.
+ *  5. Beyond a reserve no memory is taken before entries that are of no more use
+ *     were dropped.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -41,11 +43,16 @@ struct pending {
 	struct heap blocks;   /* of blocks that are yet to be opened */
 	struct block *spares; /* empty blocks, a chain */
 	bool full; /* the heap was, and there was no memory; see pending_file */
+	size_t reserve; /* entries of the heap; 0: none */
+	size_t purged;  /* the one that is looked at next, when it is full */
 };
 
 /* False: no memory. */
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w);
 void pending_destroy(struct pending *p);
+
+/* Takes memory for n timers.  False: there is none. */
+bool pending_reserve(struct pending *p, size_t n);
 
 /* Adds a block, which it owns from now on. */
 void pending_add(struct pending *p, struct row r);
@@ -79,6 +86,9 @@ void pending_send_back(struct pending *p, struct entry e);
 
 /* Has the first timer in the heap been rescheduled to a later time? */
 bool pending_first_moved(const struct pending *p);
+
+/* If it has, puts it back.  True: there may be another first one now. */
+bool pending_refresh_first(struct pending *p, int64_t now);
 
 /* Frees some spares, if there are too many.  True: there still are. */
 bool pending_trim(struct pending *p);

@@ -23,11 +23,14 @@ run() {
 
 run unit/test_api
 run unit/test_cancel_wait
+run unit/test_current
 run unit/test_drain
 run unit/test_every
 run unit/test_life
 run unit/test_limit
+run unit/test_next
 run unit/test_oom
 run unit/test_reschedule
+run unit/test_reserve
 run unit/test_slack
 exit "$failed"

@@ -32,8 +32,9 @@
  * EXECUTOR: NO_HANDED_OVER (what is handed over gets an entry when it is moved
  * to an earlier time), TICKET_STORED (it gets one if the driver hands it over
  * just then), FILED_EARLY (it is handed over no more while memory is
- * taken), SALVAGE_ALL (it is salvaged); with STRANDS: STRANDED_FREE (nor when it is stranded), STRAND_STALE
- * (the driver strands it by an entry that does not count).
+ * taken), SALVAGE_ALL (it is salvaged); with STRANDS: STRANDED_FREE (nor when
+ * it is stranded), STRAND_STALE (the driver strands it by an entry that does
+ * not count).
  */
 #ifndef USERS
 #define USERS 2

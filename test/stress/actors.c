@@ -19,6 +19,7 @@ static struct plan plan;
 static _Atomic(struct account *) running;
 static _Atomic bool late, done;
 static _Atomic bool in_callback;
+static _Atomic bool drains_over;
 static _Atomic unsigned runners;
 
 /* Whom a thread that runs callbacks is in which round. */
@@ -53,10 +54,49 @@ static int64_t random_deadline(uint64_t *rng)
 	}
 }
 
+static int64_t later(int64_t time, int64_t delay)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(time, delay, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t random_delay(uint64_t *rng)
+{
+	switch (random_below(rng, 40)) {
+	case 0:
+		return TIMERTHREAD_NEVER;
+	case 1:
+		return -(int64_t)random_below(rng, 1000);
+	default:
+		return random_span(rng);
+	}
+}
+
 /* Where callbacks overlap they must not wait for each other in a circle. */
 static bool may_wait(const struct actor *me, const struct account *a)
 {
 	return round_now.runners == 1 || !me->inside || a <= me->inside;
+}
+
+static int cancel_take(struct account *a)
+{
+	void *arg = NULL;
+	int r = timerthread_cancel_take(tt, a->id, &arg);
+
+	return arg == (r == 0 ? a : NULL) ? r : -1;
+}
+
+static int cancel(struct account *a, enum deed deed)
+{
+	switch (deed) {
+	case CANCEL_WAIT:
+		return timerthread_cancel_wait(tt, a->id);
+	case CANCEL_TAKE:
+		return cancel_take(a);
+	default:
+		return timerthread_cancel(tt, a->id);
+	}
 }
 
 int do_cancel(struct actor *me, struct account *a, enum deed deed)
@@ -67,8 +107,7 @@ int do_cancel(struct actor *me, struct account *a, enum deed deed)
 	if (deed == CANCEL_WAIT && !may_wait(me, a))
 		deed = CANCEL;
 	e = event_start(me, a, deed);
-	r = deed == CANCEL_WAIT ? timerthread_cancel_wait(tt, a->id)
-				: timerthread_cancel(tt, a->id);
+	r = cancel(a, deed);
 	event_end(e, r);
 	if (event_tells_over(e))
 		e->value = a->runs;
@@ -80,10 +119,29 @@ int do_move(struct actor *me, struct account *a, int64_t deadline)
 	struct event *e = event_start(me, a, MOVE);
 	int r;
 
-	e->value = deadline;
+	e->value = e->high = deadline;
 	r = timerthread_reschedule(tt, a->id, deadline);
 	event_end(e, r);
 	return r;
+}
+
+static void do_move_after(struct actor *me, struct account *a, int64_t delay)
+{
+	struct event *e = event_start(me, a, MOVE);
+	int r;
+
+	e->value = later(timerthread_now(tt), delay);
+	r = timerthread_reschedule_after(tt, a->id, delay);
+	e->high = later(timerthread_now(tt), delay);
+	event_end(e, r);
+}
+
+static void do_move_anywhere(struct actor *me, struct account *a)
+{
+	if (random_below(&me->rng, 3))
+		do_move(me, a, random_deadline(&me->rng));
+	else
+		do_move_after(me, a, random_delay(&me->rng));
 }
 
 int do_get_deadline(struct actor *me, struct account *a)
@@ -95,20 +153,85 @@ int do_get_deadline(struct actor *me, struct account *a)
 	return r;
 }
 
+/* Of all timers; a may tell that it is too late. */
+static void do_get_next(struct actor *me, struct account *a)
+{
+	struct event *e = event_start(me, a, GET_NEXT);
+	int64_t before = timerthread_now(tt);
+	int r = timerthread_get_next_deadline(tt, &e->value);
+
+	e->high = timerthread_now(tt);
+	event_end(e, r == 0 && e->value < before ? -1 : r);
+}
+
+static void do_look(struct actor *me, struct account *a)
+{
+	if (random_below(&me->rng, 3))
+		do_get_deadline(me, a);
+	else
+		do_get_next(me, a);
+}
+
+struct drain {
+	struct actor *me;
+	int64_t start;
+	int visits;
+};
+
+static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
+{
+	struct account *a = arg;
+	struct drain *d = ctx;
+	struct event *e = event_start(d->me, a, DRAIN);
+
+	e->start = d->start;
+	d->visits++;
+	e->value = a->runs;
+	event_end(e, id == a->id && fn == a->fn ? 0 : -1);
+}
+
+int do_drain(struct actor *me)
+{
+	struct drain d = {.me = me, .start = stamp()};
+	int n = timerthread_drain(tt, visit, &d);
+
+	if (n != d.visits) {
+		fprintf(stderr, "stress: %d visits, and drain returned %d\n",
+			d.visits, n);
+		abort();
+	}
+	if (me->drains < MAX_DRAINS)
+		me->drain[me->drains++] = (struct span){d.start, stamp()};
+	return n;
+}
+
+/* Each worker has its own flag, so that this puts no drains in order. */
+static void drain_now_and_then(struct actor *me)
+{
+	if (random_below(&me->rng, 200) > 0 || me->drains == MAX_DRAINS)
+		return;
+	atomic_store(&me->draining, true);
+	if (!atomic_load(&drains_over))
+		do_drain(me);
+	atomic_store(&me->draining, false);
+}
+
 static void do_something(struct actor *me, struct account *a)
 {
 	uint64_t dice = random_below(&me->rng, 10);
 
 	if (account_crowded(a))
 		return;
-	if (dice < 2)
+	if (dice < 1)
 		do_cancel(me, a, CANCEL);
+	else if (dice < 2)
+		do_cancel(me, a, CANCEL_TAKE);
 	else if (dice < 3)
 		do_cancel(me, a, CANCEL_WAIT);
 	else if (dice < 8)
-		do_move(me, a, random_deadline(&me->rng));
+		do_move_anywhere(me, a);
 	else
-		do_get_deadline(me, a);
+		do_look(me, a);
 }
 
 /* Acquire: pairs with the exchange in put_in_reach, and the store in run. */
@@ -134,12 +257,16 @@ static void put_in_reach(struct actor *me, struct account *a)
 				     a, memory_order_acq_rel);
 	if (!a)
 		return;
-	switch (random_below(&me->rng, 4)) {
+	switch (random_below(&me->rng, 8)) {
 	case 0:
+	case 1:
 		do_cancel(me, a, CANCEL_WAIT);
 		break;
-	case 1:
+	case 2:
 		do_cancel(me, a, CANCEL);
+		break;
+	case 3:
+		do_cancel(me, a, CANCEL_TAKE);
 		break;
 	default:
 		break;
@@ -155,15 +282,9 @@ static int schedule_at(struct actor *me, struct account *a)
 	return timerthread_schedule(tt, a->low, run, a, &a->id);
 }
 
-static int64_t later(int64_t time, int64_t delay)
-{
-	return time < INT64_MAX - delay ? time + delay : INT64_MAX;
-}
-
 static int schedule_after(struct actor *me, struct account *a)
 {
-	int64_t delay = random_below(&me->rng, 40) == 0 ? TIMERTHREAD_NEVER
-							: random_span(&me->rng);
+	int64_t delay = random_delay(&me->rng);
 	int r;
 
 	a->start = stamp();
@@ -215,7 +336,8 @@ static void do_something_inside(struct actor *me, struct account *a)
 {
 	switch (random_below(&me->rng, 16)) {
 	case 0:
-		do_cancel(me, a, CANCEL);
+		do_cancel(me, a,
+			  random_below(&me->rng, 2) ? CANCEL : CANCEL_TAKE);
 		break;
 	case 1:
 		do_cancel(me, a, CANCEL_WAIT);
@@ -224,12 +346,12 @@ static void do_something_inside(struct actor *me, struct account *a)
 	case 3:
 	case 4:
 	case 5:
-		do_move(me, a, random_deadline(&me->rng));
+		do_move_anywhere(me, a);
 		break;
 	case 6:
 	case 7:
 	case 8:
-		do_get_deadline(me, a);
+		do_look(me, a);
 		break;
 	default:
 		break;
@@ -291,6 +413,21 @@ static struct actor *runner_now(void)
 	return runner.actor;
 }
 
+/* Is it told that it is in this one's callback? */
+static bool is_told(const struct account *a, struct event *e)
+{
+	struct timerthread *one = NULL;
+	timerthread_id id = 0;
+	uint64_t overrun = 0;
+
+	if (timerthread_get_current(&one, &id) != 0 || one != tt || id != a->id)
+		return false;
+	if (timerthread_get_overrun(&overrun) != 0)
+		return false;
+	e->high = (int64_t)overrun;
+	return true;
+}
+
 /* The callback of all timers. */
 static void run(void *arg)
 {
@@ -300,6 +437,7 @@ static void run(void *arg)
 	bool alone = !atomic_exchange_explicit(&in_callback, true,
 					       memory_order_relaxed);
 	struct event *e = event_start(me, a, RUN);
+	bool told = is_told(a, e);
 
 	e->value = began;
 	e->before = me->last_run;
@@ -311,10 +449,14 @@ static void run(void *arg)
 	if (plan.chase)
 		atomic_store_explicit(&running, a, memory_order_release);
 	act_inside(me, a);
+	told = told && is_told(a, e);
 	atomic_store_explicit(&running, NULL, memory_order_relaxed);
 	me->inside = NULL;
 	atomic_store_explicit(&in_callback, false, memory_order_relaxed);
-	event_end(e, alone || round_now.runners > 1 ? 0 : -1);
+	if (alone || round_now.runners > 1)
+		event_end(e, told ? 0 : -2);
+	else
+		event_end(e, -1);
 }
 
 static void wait_for_flag(_Atomic bool *flag)
@@ -371,6 +513,7 @@ static void *work(void *arg)
 			linger(1000);
 		for (uint64_t n = random_below(&me->rng, 8); n > 0; n--)
 			do_something_to_any(me);
+		drain_now_and_then(me);
 	}
 	if (me->shut_out && random_below(&me->rng, 2))
 		stop_too(me);
@@ -388,6 +531,7 @@ void actors_prepare(uint64_t *rng, const struct plan *p)
 		atomic_store(&reach[i], NULL);
 	atomic_store(&late, false);
 	atomic_store(&done, false);
+	atomic_store(&drains_over, false);
 	for (unsigned i = 0; i < round_now.actors; i++)
 		actors[i].rng = next_random(rng);
 }
@@ -397,6 +541,15 @@ void actors_start(void)
 	for (unsigned i = 0; i < round_now.workers; i++) {
 		if (pthread_create(&threads[i], NULL, work, &actors[i]) != 0)
 			abort();
+	}
+}
+
+void actors_end_drains(void)
+{
+	atomic_store(&drains_over, true);
+	for (unsigned i = 0; i < round_now.workers; i++) {
+		while (atomic_load(&actors[i].draining))
+			linger(1000);
 	}
 }
 

@@ -28,4 +28,10 @@ int do_cancel(struct actor *me, struct account *a, enum deed deed);
 int do_move(struct actor *me, struct account *a, int64_t deadline);
 int do_get_deadline(struct actor *me, struct account *a);
 
+/* Returns how many timers it took back. */
+int do_drain(struct actor *me);
+
+/* From now on the workers drain no more: all that is pending will run. */
+void actors_end_drains(void);
+
 #endif

@@ -49,8 +49,7 @@ static int64_t first_give(const struct history *h)
 	for (unsigned i = 0; i < h->n; i++) {
 		const struct event *e = h->event[i];
 
-		if ((e->deed == CANCEL || e->deed == CANCEL_WAIT) &&
-		    e->result == 0)
+		if ((e->deed == DRAIN || event_cancels(e)) && e->result == 0)
 			first = e->start;
 	}
 	return first;
@@ -66,8 +65,8 @@ static int64_t last_give(const struct history *h)
 	for (unsigned i = 0; i < h->n; i++) {
 		const struct event *e = h->event[i];
 
-		if (e->deed != DRAIN && event_tells_over(e) &&
-		    (e->result == 0 || h->owners == 0) && e->end < last)
+		if (event_tells_over(e) && (e->result == 0 || h->owners == 0) &&
+		    e->end < last)
 			last = e->end;
 	}
 	return last;

@@ -41,7 +41,7 @@ static void add_moves(struct setters *s, const struct history *h)
 
 		if (e->deed == MOVE && e->result == 0)
 			add(s, (struct setter){e->start, e->end, e->value,
-					       e->value, 1});
+					       e->high, 1});
 	}
 }
 
@@ -79,6 +79,24 @@ static int64_t plus(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+/* The overrun says which of those that the step may have set it has set. */
+static void check_overrun(const struct history *h, const struct event *run,
+			  const struct setter *least, struct setter *s)
+{
+	uint64_t late = (uint64_t)run->value - (uint64_t)least->low;
+	uint64_t period = (uint64_t)h->account->period;
+	uint64_t skipped = (uint64_t)run->high;
+	int64_t set;
+
+	if (skipped > late / period)
+		complain(h, run, "more were skipped than had passed");
+	set = plus((int64_t)((uint64_t)least->low + skipped * period),
+		   (int64_t)period);
+	if (set < s->low)
+		complain(h, run, "more had passed than were skipped");
+	s->low = s->high = set;
+}
+
 /* The deadlines are multiples of the step apart if they come from one. */
 static struct setter step(const struct history *h, const struct event *run,
 			  const struct setter *least, bool only)
@@ -103,6 +121,8 @@ static struct setter step(const struct history *h, const struct event *run,
 				       (skip - 1) * (uint64_t)s.step),
 			     s.step);
 	}
+	if (exact)
+		check_overrun(h, run, least, &s);
 	return s;
 }
 
@@ -150,6 +170,24 @@ static void check_seen(const struct setters *s, const struct history *h,
 	complain(h, e, "this deadline was never set, or no more");
 }
 
+/*
+ * What is handed over to an executor comes back to the driver only when it is
+ * called, also if it was moved to a later time.
+ */
+static void check_next(const struct setters *s, const struct history *h,
+		       const struct event *e)
+{
+	const struct setter *one = NULL;
+	int64_t latest = INT64_MIN;
+
+	if (round_now.executor || !history_surely_pending(h, e->start, e->end))
+		return;
+	while ((one = next(s, one, e->start, e->end)) != NULL)
+		latest = one->high > latest ? one->high : latest;
+	if (latest > e->high && e->value > latest)
+		complain(h, e, "it is due before the next deadline");
+}
+
 /* e: seen after the stop. */
 static void check_left(const struct setters *s, const struct history *h,
 		       const struct event *e)
@@ -176,6 +214,8 @@ void check_deadlines(const struct history *h)
 	for (unsigned i = 0; i < h->n; i++) {
 		const struct event *e = h->event[i];
 
+		if (e->deed == GET_NEXT && e->result == 0)
+			check_next(&s, h, e);
 		if (e->deed != GET_DEADLINE || e->result != 0)
 			continue;
 		check_seen(&s, h, e);

@@ -11,8 +11,10 @@
 #include "history.h"
 
 /*
- * Complains about runs that were early and deadlines that were never set, and
- * about a timer that was due before the last one and is left.
+ * Complains about runs that were early, deadlines that were never set, and
+ * overruns that are not what was skipped; about a timer that was due before the
+ * last one and is left; and about who was told that all timers are due later
+ * than this one.
  */
 void check_deadlines(const struct history *h);
 

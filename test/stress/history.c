@@ -19,9 +19,7 @@ static void insert(struct history *h, const struct event *e)
 
 static bool gives_back(const struct event *e)
 {
-	return e->deed == DRAIN ||
-	       ((e->deed == CANCEL || e->deed == CANCEL_WAIT) &&
-		e->result == 0);
+	return e->deed == DRAIN || (event_cancels(e) && e->result == 0);
 }
 
 /* What comes from inside is in the last run that started before it. */
@@ -72,7 +70,7 @@ bool history_surely_over(const struct history *h, int64_t by)
 
 static bool tells_ending(const struct event *e)
 {
-	return (e->deed == CANCEL || e->deed == CANCEL_WAIT) && e->result == 1;
+	return event_cancels(e) && e->result == 1;
 }
 
 bool history_surely_ending(const struct history *h, int64_t by)
@@ -129,25 +127,47 @@ bool history_maybe_begun(const struct history *h, int64_t start, int64_t end)
 	return false;
 }
 
+/* Not in a run, and not over for having run. */
+static bool surely_waits(const struct history *h, int64_t start, int64_t end)
+{
+	for (unsigned i = 0; i < h->runs; i++) {
+		bool again = h->account->period || h->rearm[i];
+
+		if (run_not_before(h->run[i]) <= end &&
+		    (!again || run_over_by(h->run[i]) >= start))
+			return false;
+	}
+	return true;
+}
+
+bool history_surely_pending(const struct history *h, int64_t start, int64_t end)
+{
+	return h->account->end < start && surely_waits(h, start, end) &&
+	       !history_maybe_cancelled(h, end) &&
+	       !history_maybe_ending(h, end);
+}
+
 static void show_event(const struct event *e, int64_t zero)
 {
 	static const char *const names[] = {
 		[RUN] = "run",
 		[MOVE] = "reschedule",
 		[GET_DEADLINE] = "get_deadline",
+		[GET_NEXT] = "get_next_deadline",
 		[CANCEL] = "cancel",
 		[CANCEL_WAIT] = "cancel_wait",
+		[CANCEL_TAKE] = "cancel_take",
 		[DRAIN] = "drain",
 	};
 
 	fprintf(stderr,
 		"  %12" PRId64 " to %12" PRId64 " %s%s, value %" PRId64
-		": %d\n",
+		", high %" PRId64 ": %d\n",
 		e->start - zero, e->end - zero, names[e->deed],
 		e->inside        ? " (inside)"
 		: e->by_callback ? " (in another)"
 				 : "",
-		e->value, e->result);
+		e->value, e->high, e->result);
 	if (e->deed == RUN)
 		fprintf(stderr, "  %12" PRId64 " at the earliest\n",
 			run_not_before(e) == INT64_MIN

@@ -31,6 +31,10 @@ int64_t run_not_before(const struct event *run);
 /* By when that thread was done with the run. */
 int64_t run_over_by(const struct event *run);
 
+/* Was it pending, or just being moved, from start to end? */
+bool history_surely_pending(const struct history *h, int64_t start,
+			    int64_t end);
+
 /* Had somebody learned by then that the timer is over? */
 bool history_surely_over(const struct history *h, int64_t by);
 

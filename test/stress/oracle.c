@@ -16,8 +16,12 @@ static void check_runs(const struct history *h)
 	for (unsigned i = 0; i < h->runs; i++) {
 		const struct event *run = h->run[i];
 
+		if (run->result == -2)
+			complain(h, run, "it is told of another run");
 		if (run->result != 0)
 			complain(h, run, "two callbacks at the same time");
+		if (!h->account->period && run->high != 0)
+			complain(h, run, "an overrun, and it runs once");
 		if (i == 0)
 			continue;
 		if (run->start < h->run[i - 1]->end)
@@ -91,6 +95,9 @@ static void check_cancel(const struct history *h, const struct event *e)
 	case -ENOENT:
 		check_missing(h, e);
 		break;
+	case -1:
+		complain(h, e, "that is not the argument of this timer");
+		break;
 	default:
 		complain(h, e, "cancel must not return this");
 	}
@@ -136,6 +143,26 @@ static void check_move(const struct history *h, const struct event *e)
 	}
 }
 
+/* Whether it is too late, see deadlines.h. */
+static void check_next(const struct history *h, const struct event *e)
+{
+	switch (e->result) {
+	case 0:
+		if (e->start > round_now.shut_end)
+			complain(h, e, "a next deadline after the stop");
+		break;
+	case -1:
+		complain(h, e, "the next deadline is over");
+		break;
+	case -ESHUTDOWN:
+		if (e->end < round_now.shut_start)
+			complain(h, e, "-ESHUTDOWN before the stop");
+		break;
+	default:
+		complain(h, e, "get_next_deadline must not return this");
+	}
+}
+
 static void check_event(const struct history *h, const struct event *e)
 {
 	switch (e->deed) {
@@ -149,8 +176,12 @@ static void check_event(const struct history *h, const struct event *e)
 			complain(h, e, "get_deadline must not return this");
 		check_found(h, e);
 		break;
+	case GET_NEXT:
+		check_next(h, e);
+		break;
 	case CANCEL:
 	case CANCEL_WAIT:
+	case CANCEL_TAKE:
 		check_cancel(h, e);
 		break;
 	case DRAIN:
@@ -158,6 +189,16 @@ static void check_event(const struct history *h, const struct event *e)
 			complain(h, e, "drain handed back something else");
 		check_over(h, e);
 		break;
+	}
+}
+
+/* Each drain takes back all that is pending. */
+static void check_drains(const struct history *h, const struct actor *actor)
+{
+	for (unsigned i = 0; i < actor->drains; i++) {
+		if (history_surely_pending(h, actor->drain[i].start,
+					   actor->drain[i].end))
+			complain(h, NULL, "a drain has overlooked it");
 	}
 }
 
@@ -204,7 +245,7 @@ static void count(struct totals *t, const struct history *h)
 	t->runs += h->runs;
 	for (unsigned i = 0; i < h->n; i++) {
 		const struct event *e = h->event[i];
-		bool cancel = e->deed == CANCEL || e->deed == CANCEL_WAIT;
+		bool cancel = event_cancels(e);
 
 		t->moved += e->deed == MOVE && e->result == 0;
 		t->cancelled += cancel && e->result == 0;
@@ -230,6 +271,8 @@ static void judge(const struct account *a, struct totals *totals)
 	for (unsigned i = 0; i < h.n; i++)
 		check_event(&h, h.event[i]);
 	check_outcome(&h);
+	for (unsigned i = 0; i < MAX_ACTORS; i++)
+		check_drains(&h, &actors[i]);
 	check_deadlines(&h);
 	census_add(&h);
 }
@@ -242,4 +285,6 @@ void oracle_judge(struct totals *totals)
 			judge(&actors[i].account[k], totals);
 	}
 	census_end();
+	for (unsigned i = 0; i < MAX_ACTORS; i++)
+		totals->drains += actors[i].drains;
 }

@@ -18,6 +18,7 @@ struct totals {
 	unsigned long ending; /* cancels that met a running callback */
 	unsigned long waited; /* of those, the ones that waited */
 	unsigned long drained;
+	unsigned long drains;
 };
 
 /* Adds what there was to the totals. */

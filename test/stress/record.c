@@ -63,6 +63,7 @@ void record_clear(void)
 		atomic_store(&actor->n, 0);
 		actor->inside = NULL;
 		actor->last_run = NULL;
+		actor->drains = 0;
 		actor->shut_out = false;
 		actor->stopped = INT64_MAX;
 	}
@@ -128,10 +129,17 @@ void event_end(struct event *e, int result)
 	e->result = result;
 }
 
+bool event_cancels(const struct event *e)
+{
+	return e->deed == CANCEL || e->deed == CANCEL_WAIT ||
+	       e->deed == CANCEL_TAKE;
+}
+
 bool event_tells_over(const struct event *e)
 {
 	switch (e->deed) {
 	case CANCEL:
+	case CANCEL_TAKE:
 		return e->result == 0 || e->result == -ENOENT;
 	case CANCEL_WAIT:
 		return e->result == 0 || e->result == 1 || e->result == -ENOENT;

@@ -23,6 +23,7 @@ enum {
 	CROWDED = 48,
 	MAX_EVENTS = 128,
 	MAX_ACCOUNTS = 10000, /* an actor and round */
+	MAX_DRAINS = 8,       /* the same */
 	MAX_WORKERS = 6,
 	MAX_RUNNERS = 3, /* threads that run callbacks */
 	/* First the workers, then the runners; the main thread is the last. */
@@ -34,8 +35,10 @@ enum deed {
 	RUN,
 	MOVE,
 	GET_DEADLINE,
+	GET_NEXT,
 	CANCEL,
 	CANCEL_WAIT,
+	CANCEL_TAKE,
 	DRAIN,
 };
 
@@ -44,14 +47,21 @@ struct event {
 	int64_t start;
 	int64_t end;
 	/*
-	 * MOVE, GET_DEADLINE: the deadline.  RUN: the instance's clock when it
-	 * began.  Another, by which the timer is over: the runs seen by then.
+	 * MOVE: the deadline, from value to high.  GET_DEADLINE: the deadline.
+	 * GET_NEXT: what it gave, and high: the instance's clock behind it.
+	 * RUN: that clock when it began, and high: the overrun.
+	 * Another, by which the timer is over: the runs seen by then.
 	 */
 	int64_t value;
+	int64_t high;
 	/* RUN: the ones before and behind it on the same thread. */
 	struct event *before;
 	struct event *behind;
-	/* RUN: -1: another one was running.  DRAIN: -1: of something else. */
+	/*
+	 * RUN: -1: another one was running, -2: or its callback was not told
+	 * what it is in.  CANCEL_TAKE: -1: the argument is not the timer's.
+	 * DRAIN: -1: of something else.  GET_NEXT: -1: it was before now.
+	 */
 	int result;
 	enum deed deed;
 	bool inside;      /* from the timer's own callback */
@@ -77,6 +87,12 @@ struct account {
 
 struct chunk;
 
+/* A drain, of all that is pending. */
+struct span {
+	int64_t start;
+	int64_t end;
+};
+
 struct actor {
 	uint64_t rng;
 	struct account *account; /* MAX_ACCOUNTS */
@@ -84,6 +100,9 @@ struct actor {
 	struct account *inside;  /* whose callback it is in */
 	struct event *last_run;
 	struct chunk *chunks;
+	struct span drain[MAX_DRAINS];
+	unsigned drains;
+	_Atomic bool draining;
 	bool shut_out;   /* its last schedule said -ESHUTDOWN */
 	int64_t stopped; /* when a stop returned to it; INT64_MAX: none did */
 };
@@ -95,6 +114,7 @@ struct round {
 	const char *driver;
 	unsigned workers;
 	unsigned runners; /* several: callbacks overlap */
+	bool executor;    /* it runs them */
 	unsigned actors;  /* that schedule: both of these */
 	size_t cap;       /* 0: none */
 	/* Stamps. */
@@ -130,6 +150,9 @@ bool account_crowded(const struct account *a);
 /* An event that starts now. */
 struct event *event_start(struct actor *me, struct account *a, enum deed deed);
 void event_end(struct event *e, int result);
+
+/* Is it a cancel, of whatever kind? */
+bool event_cancels(const struct event *e);
 
 /* Is the timer over, for who sees e? */
 bool event_tells_over(const struct event *e);

@@ -41,6 +41,7 @@ struct property {
 	size_t n, most;
 	timerthread_id stale; /* one that was, or 0 */
 	uintptr_t last_key;
+	size_t drained;
 	bool calling; /* a callback is running */
 	bool slow;    /* time shall not come to its end */
 };
@@ -133,24 +134,44 @@ static struct listed list_take(size_t i)
 	return l;
 }
 
+static size_t list_find(const void *key)
+{
+	size_t i = 0;
+
+	while (i < property->n && property->list[i].key != key)
+		i++;
+	must(i < property->n);
+	return i;
+}
+
+/* In the callback of this one, or, with 0, in none. */
+static void check_current(timerthread_id id)
+{
+	struct timerthread *tt = NULL;
+	timerthread_id current = 0;
+	uint64_t overrun = 1;
+
+	must(timerthread_get_current(&tt, &current) == (id ? 0 : -ENOENT));
+	must(tt == (id ? property->tt : NULL) && current == id);
+	must(timerthread_get_overrun(&overrun) == (id ? 0 : -ENOENT));
+	must(overrun == !id);
+}
+
 static void property_step(void);
 
 static void property_fired(void *key)
 {
 	struct property *p = property;
-	struct listed l;
-	size_t i = 0;
+	size_t i = list_find(key);
+	struct listed l = list_take(i);
 
-	while (i < p->n && p->list[i].key != key)
-		i++;
-	must(i < p->n);
-	l = list_take(i);
 	while (i-- > 0)
 		must(p->list[i].latest >= l.deadline);
 	if (p->now < l.deadline)
 		p->now = l.deadline;
 	must(timerthread_now(p->tt) == p->now);
 	must(timerthread_cancel(p->tt, 0) == -ENOENT);
+	check_current(l.id);
 	p->stale = l.id;
 	p->calling = true;
 	if (may_choose() && choose(4) == 0)
@@ -183,10 +204,52 @@ static void do_schedule(void)
 
 static void do_cancel(void)
 {
+	struct listed l;
+	void *key = NULL;
+
 	if (property->n == 0)
 		return;
-	property->stale = list_take(choose_index()).id;
-	must(timerthread_cancel(property->tt, property->stale) == 0);
+	l = list_take(choose_index());
+	property->stale = l.id;
+	if (choose(2)) {
+		must(timerthread_cancel(property->tt, l.id) == 0);
+		return;
+	}
+	must(timerthread_cancel_take(property->tt, l.id, &key) == 0);
+	must(key == l.key);
+}
+
+static void property_drained(timerthread_id id, timerthread_fn *fn, void *key,
+			     void *ctx)
+{
+	struct property *p = property;
+
+	must(list_take(list_find(key)).id == id);
+	must(fn == property_fired && ctx == p);
+	p->stale = id;
+	p->drained++;
+}
+
+/* Of everything. */
+static void do_drain(void)
+{
+	struct property *p = property;
+	size_t n = p->n;
+
+	p->drained = 0;
+	must(timerthread_drain(p->tt, property_drained, p) == (int)n);
+	must(p->drained == n && p->n == 0);
+}
+
+/* Some deadlines are too far from now to say how far. */
+static int reschedule(timerthread_id id, int64_t deadline)
+{
+	int64_t delay;
+
+	if (choose(2) ||
+	    __builtin_sub_overflow(deadline, property->now, &delay))
+		return timerthread_reschedule(property->tt, id, deadline);
+	return timerthread_reschedule_after(property->tt, id, delay);
 }
 
 static void do_reschedule(void)
@@ -202,21 +265,40 @@ static void do_reschedule(void)
 	       property->now < INT64_MAX && !property->choices.byte);
 	if (property->calling && l.deadline <= property->now)
 		l.deadline = INT64_MAX;
-	must(timerthread_reschedule(property->tt, l.id, l.deadline) == 0);
+	must(reschedule(l.id, l.deadline) == 0);
 	list_add(l);
 }
 
 static void do_stale(void)
 {
 	int64_t deadline;
+	void *key = &deadline;
 
 	if (property->calling)
 		return; /* the last one may be the one that runs */
 	must(timerthread_cancel(property->tt, property->stale) == -ENOENT);
 	must(timerthread_reschedule(property->tt, property->stale, 0) ==
 	     -ENOENT);
+	must(timerthread_reschedule_after(property->tt, property->stale, 0) ==
+	     -ENOENT);
 	must(timerthread_get_deadline(property->tt, property->stale,
 				      &deadline) == -ENOENT);
+	must(timerthread_cancel_take(property->tt, property->stale, &key) ==
+	     -ENOENT);
+	must(key == &deadline);
+	check_current(0);
+}
+
+/* The first of the list, and not before now. */
+static void do_next(void)
+{
+	const struct property *p = property;
+	int64_t first = p->n > 0 ? p->list[0].deadline : INT64_MAX, next;
+
+	if (p->calling || first < p->now)
+		first = p->now;
+	must(timerthread_get_next_deadline(p->tt, &next) == 0);
+	must(next == first);
 }
 
 static void do_advance(void)
@@ -251,8 +333,12 @@ static void property_step(void)
 		do_cancel();
 	else if (dice < 75)
 		do_reschedule();
-	else if (dice < 80)
+	else if (dice < 78)
 		do_stale();
+	else if (dice < 80)
+		do_next();
+	else if (dice < 81 && choose(16) == 0)
+		do_drain();
 	else
 		do_advance();
 	if (property->n > 0) {

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,7 +32,8 @@ static void settle(void)
 
 START_TEST(null_arguments)
 {
-	timerthread_id id = 5;
+	timerthread_id id = 5, left;
+	void *arg = &id;
 
 	start();
 	ck_assert_int_eq(timerthread_schedule(NULL, 0, never, NULL, &id),
@@ -42,6 +44,13 @@ START_TEST(null_arguments)
 	ck_assert_int_eq(timerthread_schedule_after(tt, 0, NULL, NULL, &id),
 			 -EINVAL);
 	ck_assert_int_eq(timerthread_cancel(NULL, 1), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel_take(NULL, 1, &arg), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel_take(NULL, 1, NULL), -EINVAL);
+	ck_assert_ptr_eq(arg, &id);
+	left = schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_int_eq(timerthread_cancel_take(tt, left, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel_take(tt, 0, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel(tt, left), 0);
 	ck_assert_uint_eq(id, 5);
 	end();
 }
@@ -49,7 +58,8 @@ END_TEST
 
 START_TEST(before_start_and_after_stop)
 {
-	timerthread_id id = 5, left;
+	timerthread_id id = 5, left, taken;
+	void *arg = &id;
 
 	ck_assert_int_eq(timerthread_create(&tt), 0);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id),
@@ -57,9 +67,11 @@ START_TEST(before_start_and_after_stop)
 	ck_assert_int_eq(timerthread_schedule_after(tt, 0, never, NULL, &id),
 			 -EINVAL);
 	ck_assert_int_eq(timerthread_cancel(tt, 1), -ENOENT);
+	ck_assert_int_eq(timerthread_cancel_take(tt, 1, &arg), -ENOENT);
 	ck_assert_int_gt(timerthread_now(tt), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
 	left = schedule(TIMERTHREAD_NEVER, never, NULL);
+	taken = schedule(TIMERTHREAD_NEVER, never, &taken);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id),
 			 -ESHUTDOWN);
@@ -67,6 +79,10 @@ START_TEST(before_start_and_after_stop)
 			 -ESHUTDOWN);
 	ck_assert_int_eq(timerthread_cancel(tt, left), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, left), -ENOENT);
+	ck_assert_ptr_eq(arg, &id);
+	ck_assert_int_eq(timerthread_cancel_take(tt, taken, &arg), 0);
+	ck_assert_ptr_eq(arg, &taken);
+	ck_assert_int_eq(timerthread_cancel_take(tt, taken, &arg), -ENOENT);
 	ck_assert_uint_eq(id, 5);
 	driver_destroy(tt);
 
@@ -187,7 +203,7 @@ START_TEST(in_deadline_order)
 	}
 	driver_keep_order(tt);
 	hold_thread();
-	soon = timerthread_now(tt) + 10000000;
+	soon = timerthread_now(tt) + S / 2;
 	for (int i = 0; i < N; i++)
 		schedule(soon + order[i], note, (void *)(intptr_t)order[i]);
 	schedule(soon + N, post, &ran);
@@ -217,6 +233,188 @@ START_TEST(cancel_says_what_happened)
 	settle();
 	ck_assert_int_eq(timerthread_cancel(tt, running), -ENOENT);
 	end();
+}
+END_TEST
+
+static int take(timerthread_id id, void **ret_arg)
+{
+	return timerthread_cancel_take(tt, id, ret_arg);
+}
+
+static int taken_inside;
+
+static void take_itself(void *arg)
+{
+	timerthread_id *id = arg;
+	void *taken = arg;
+
+	taken_inside = take(*id, &taken);
+	if (taken != arg)
+		taken_inside = -1;
+	sem_post(&ran);
+}
+
+/* Nothing but 0 gives the argument. */
+START_TEST(cancel_take_says_what_happened)
+{
+	int one = 1, two = 2;
+	timerthread_id waiting, running;
+	void *arg = &two;
+
+	start();
+	waiting = schedule(timerthread_now(tt) + 1000 * S, never, &one);
+	ck_assert_int_eq(take(waiting ^ UINT64_C(1) << 63, &arg), -ENOENT);
+	ck_assert_int_eq(take(0, &arg), -ENOENT);
+	ck_assert_int_eq(take(UINT64_MAX, &arg), -ENOENT);
+	ck_assert_ptr_eq(arg, &two);
+	ck_assert_int_eq(take(waiting, &arg), 0);
+	ck_assert_ptr_eq(arg, &one);
+	arg = &two;
+	ck_assert_int_eq(take(waiting, &arg), -ENOENT);
+	ck_assert_int_eq(timerthread_cancel(tt, waiting), -ENOENT);
+	/* Of one that was cancelled, and no argument is one, too. */
+	waiting = schedule(TIMERTHREAD_NEVER, never, &one);
+	ck_assert_int_eq(timerthread_cancel(tt, waiting), 0);
+	ck_assert_int_eq(take(waiting, &arg), -ENOENT);
+	ck_assert_ptr_eq(arg, &two);
+	waiting = schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_int_eq(take(waiting, &arg), 0);
+	ck_assert_ptr_null(arg);
+	arg = &two;
+	/* Moved: to later, and to earlier. */
+	for (int i = 0; i < 2; i++) {
+		waiting = schedule(timerthread_now(tt) + 1000 * S, never, &one);
+		ck_assert_int_eq(
+			timerthread_reschedule(tt, waiting,
+					       timerthread_now(tt) +
+						       (i ? 500 : 2000) * S),
+			0);
+		ck_assert_int_eq(take(waiting, &arg), 0);
+		ck_assert_ptr_eq(arg, &one);
+		arg = &two;
+	}
+	running = hold_thread();
+	ck_assert_int_eq(take(running, &arg), 1);
+	ck_assert_int_eq(take(running, &arg), 1);
+	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
+	sem_post(&go);
+	settle();
+	ck_assert_int_eq(take(running, &arg), -ENOENT);
+	ck_assert_ptr_eq(arg, &two);
+	end();
+}
+END_TEST
+
+/* One that repeats: between its runs, and during one, which is the last. */
+START_TEST(cancel_take_of_a_periodic_one)
+{
+	timerthread_id id;
+	void *arg = NULL;
+
+	start();
+	ck_assert_int_eq(timerthread_schedule_every(tt, timerthread_now(tt),
+						    1000 * S, post, &ran, &id),
+			 0);
+	wait_for(&ran);
+	/* Its callback may not be over until the next one runs. */
+	settle();
+	ck_assert_int_eq(take(id, &arg), 0);
+	ck_assert_ptr_eq(arg, &ran);
+	arg = NULL;
+	ck_assert_int_eq(timerthread_schedule_every(tt, 0, 1, hold, &ran, &id),
+			 0);
+	wait_for(&ran);
+	ck_assert_int_eq(take(id, &arg), 1);
+	sem_post(&go);
+	for (int i = 0; i < 20; i++)
+		settle();
+	ck_assert_int_eq(sem_trywait(&ran), -1);
+	ck_assert_int_eq(take(id, &arg), -ENOENT);
+	ck_assert_ptr_null(arg);
+	/* From its own callback. */
+	id = 0;
+	ck_assert_int_eq(
+		timerthread_schedule_every(tt, 0, 1, take_itself, &id, &id), 0);
+	wait_for(&ran);
+	for (int i = 0; i < 20; i++)
+		settle();
+	ck_assert_int_eq(taken_inside, 1);
+	ck_assert_int_eq(sem_trywait(&ran), -1);
+	end();
+}
+END_TEST
+
+START_TEST(cancel_take_gives_a_place_back)
+{
+	timerthread_id id[3];
+	void *arg;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_max_timers(tt, 3), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	for (int i = 0; i < 3; i++)
+		id[i] = schedule(TIMERTHREAD_NEVER, never, &id[i]);
+	for (int i = 0; i < 3000; i++) {
+		ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
+				 -EAGAIN);
+		ck_assert_int_eq(take(id[i % 3], &arg), 0);
+		ck_assert_ptr_eq(arg, &id[i % 3]);
+		ck_assert_int_eq(take(id[i % 3], &arg), -ENOENT);
+		id[i % 3] = schedule(TIMERTHREAD_NEVER, never, &id[i % 3]);
+	}
+	end();
+}
+END_TEST
+
+/* Many threads: each argument goes to one of them, or to the callback. */
+enum { OWNED = 4000, TAKERS = 4 };
+
+static struct owned {
+	timerthread_id id;
+	_Atomic int owners;
+} owned[OWNED];
+
+static void own(void *arg)
+{
+	struct owned *o = arg;
+
+	o->owners++;
+}
+
+static void *take_all(void *arg)
+{
+	uint64_t rng = test_seed() + (uintptr_t)arg;
+	size_t i = random_below(&rng, OWNED);
+
+	for (int n = 0; n < OWNED; n++) {
+		struct owned *o = &owned[i++ % OWNED];
+		void *got = &rng;
+		int r = take(o->id, &got);
+
+		if (r == 0)
+			own(got);
+		if ((r != 0 && r != 1 && r != -ENOENT) ||
+		    got != (r == 0 ? (void *)o : &rng))
+			return arg;
+	}
+	return NULL;
+}
+
+START_TEST(cancel_take_gives_each_to_one)
+{
+	for (int round = 0; round < 3; round++) {
+		memset(owned, 0, sizeof(owned));
+		start();
+		for (int i = 0; i < OWNED; i++)
+			owned[i].id =
+				schedule(timerthread_now(tt) +
+						 (i % 2 ? 1000 * S : i * 1000),
+					 own, &owned[i]);
+		run_threads(take_all, TAKERS);
+		end();
+		for (int i = 0; i < OWNED; i++)
+			ck_assert_int_eq(owned[i].owners, 1);
+	}
 }
 END_TEST
 
@@ -386,9 +584,46 @@ START_TEST(now_is_monotonic_time)
 }
 END_TEST
 
+START_TEST(now_of_none_is_monotonic_time)
+{
+	struct timespec t;
+	int64_t a, b, c;
+
+	a = timerthread_now(NULL);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	b = (int64_t)t.tv_sec * S + t.tv_nsec;
+	c = timerthread_now(NULL);
+	ck_assert_int_le(a, b);
+	ck_assert_int_le(b, c);
+}
+END_TEST
+
+START_TEST(units)
+{
+	ck_assert_int_eq(TIMERTHREAD_USEC, 1000);
+	ck_assert_int_eq(TIMERTHREAD_MSEC, 1000 * TIMERTHREAD_USEC);
+	ck_assert_int_eq(TIMERTHREAD_SEC, 1000 * TIMERTHREAD_MSEC);
+	ck_assert_int_eq(TIMERTHREAD_SEC, S);
+	/* As wide as a time, also where an int is multiplied. */
+	ck_assert_int_eq(3600 * 24 * 365 * TIMERTHREAD_SEC / S, 31536000);
+	ck_assert_int_eq(TIMERTHREAD_NEVER, INT64_MAX);
+}
+END_TEST
+
+#if TIMERTHREAD_VERSION != TIMERTHREAD_VERSION_MAJOR * 1000000 +               \
+				   TIMERTHREAD_VERSION_MINOR * 1000 +          \
+				   TIMERTHREAD_VERSION_PATCH
+#error "TIMERTHREAD_VERSION"
+#endif
+
 START_TEST(version)
 {
+	char header[40];
+
 	ck_assert_str_eq(timerthread_version(), PACKAGE_VERSION);
+	snprintf(header, sizeof(header), "%d.%d.%d", TIMERTHREAD_VERSION_MAJOR,
+		 TIMERTHREAD_VERSION_MINOR, TIMERTHREAD_VERSION_PATCH);
+	ck_assert_str_eq(header, PACKAGE_VERSION);
 }
 END_TEST
 
@@ -421,12 +656,18 @@ int main(void)
 		never_early,
 		in_deadline_order,
 		cancel_says_what_happened,
+		cancel_take_says_what_happened,
+		cancel_take_of_a_periodic_one,
+		cancel_take_gives_a_place_back,
+		cancel_take_gives_each_to_one,
 		ids_that_name_nothing,
 		id_is_written_before_it_runs,
 		enoent_shows_what_the_callback_wrote,
 		calls_from_a_callback,
 		no_id_wanted,
 		errno_is_left_alone,
+		now_of_none_is_monotonic_time,
+		units,
 		version,
 		two_instances,
 	};

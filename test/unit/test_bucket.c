@@ -899,21 +899,42 @@ START_TEST(schedules_nothing_without_memory)
 {
 	uint64_t id = 77;
 
-	for (uint32_t fails = 0; fails < 2; fails++) {
-		begin();
-		fail_arm(fails, UINT32_MAX);
-		errno = 5;
-		ck_assert_int_eq(try_to_schedule(NOW + MS, &id), -ENOMEM);
-		ck_assert_int_eq(errno, 5);
-		ck_assert_uint_gt(fail_disarm(), fails);
-		ck_assert_uint_eq(id, 77);
-		ck_assert_uint_eq(bucket_size(bucket), 0);
-		ck_assert_int_eq(announced(), INT64_MAX);
-		bucket_check(bucket);
-		schedule(NOW + MS);
-		ck_assert_uint_eq(run_all(), 1);
-		end();
-	}
+	begin();
+	fail_arm(0, UINT32_MAX);
+	errno = 5;
+	ck_assert_int_eq(try_to_schedule(NOW + MS, &id), -ENOMEM);
+	ck_assert_int_eq(errno, 5);
+	ck_assert_uint_gt(fail_disarm(), 0);
+	ck_assert_uint_eq(id, 77);
+	ck_assert_uint_eq(bucket_size(bucket), 0);
+	ck_assert_int_eq(announced(), INT64_MAX);
+	bucket_check(bucket);
+	schedule(NOW + MS);
+	ck_assert_uint_eq(run_all(), 1);
+	end();
+}
+END_TEST
+
+/* A slot is enough. */
+START_TEST(schedules_without_room)
+{
+	uint64_t id[3];
+
+	begin();
+	fail_arm(1, UINT32_MAX);
+	errno = 5;
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(try_to_schedule(NOW + (3 - i) * MS, &id[i]),
+				 0);
+	ck_assert_int_eq(errno, 5);
+	ck_assert_uint_gt(fail_disarm(), 1);
+	ck_assert_uint_eq(bucket_size(bucket), 0);
+	ck_assert_int_eq(announced(), NOW + MS);
+	bucket_check(bucket);
+	ck_assert_int_eq(cancel(id[1]), 0);
+	ck_assert_uint_eq(run_due(NOW + MS), 1);
+	ck_assert_uint_eq(run_all(), 1);
+	end();
 }
 END_TEST
 
@@ -1649,6 +1670,7 @@ int main(void)
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		puts_back_what_it_has_room_for,
 		schedules_nothing_without_memory,
+		schedules_without_room,
 #endif
 		the_stranded_wait,
 		the_stranded_are_handed_out,

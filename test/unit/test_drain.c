@@ -177,6 +177,7 @@ START_TEST(the_instance_goes_on)
 				 -EAGAIN);
 		ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 100);
 		settle();
+		wait_for_places(100);
 	}
 	ck_assert_uint_le(slots_in_use(), 1000);
 	end();

@@ -50,6 +50,7 @@ static struct noted {
 	timerthread_id id;
 	int runs, last, cancelled;
 	int64_t now[NOTED], next[NOTED];
+	uint64_t overrun[NOTED];
 	bool hold;
 } noted;
 
@@ -59,8 +60,10 @@ static void note(void *arg)
 	int i = n->runs++;
 
 	n->next[i] = -1;
+	n->overrun[i] = UINT64_MAX;
 	n->now[i] = timerthread_now(tt);
 	timerthread_get_deadline(tt, n->id, &n->next[i]);
+	timerthread_get_overrun(&n->overrun[i]);
 	if (n->hold)
 		hold(&ran);
 	if (n->runs == n->last) {
@@ -88,6 +91,8 @@ static void check_noted(int64_t first, int64_t period)
 		ck_assert_int_le(deadline, noted.now[i]);
 		ck_assert_int_ge(noted.next[i], deadline + period);
 		ck_assert_int_eq((noted.next[i] - first) % period, 0);
+		ck_assert_uint_eq(noted.overrun[i],
+				  (noted.next[i] - deadline) / period - 1);
 		/* Not one too many was skipped. */
 		ck_assert_int_le(noted.next[i] - period, noted.now[i]);
 		deadline = noted.next[i];
@@ -108,6 +113,7 @@ START_TEST(in_step)
 	for (int i = 0; i < 100; i++) {
 		ck_assert_int_eq(noted.now[i], first + i * period);
 		ck_assert_int_eq(noted.next[i], first + (i + 1) * period);
+		ck_assert_uint_eq(noted.overrun[i], 0);
 	}
 	ck_assert_int_eq(noted.runs, 100);
 	end();
@@ -184,6 +190,7 @@ START_TEST(missed_ones_are_skipped_exactly)
 		ck_assert_int_eq(timerthread_advance(tt, 5 * period), 0);
 		ck_assert_int_eq(noted.now[i], i * 5 * period);
 		ck_assert_int_eq(noted.next[i], (i * 5 + 1) * period);
+		ck_assert_uint_eq(noted.overrun[i], i == 0 ? 0 : 4);
 		sem_post(&go);
 	}
 	wait_for(&ran);

@@ -155,6 +155,11 @@ static int reschedule_running(struct timerthread *t)
 	return timerthread_reschedule(t, running_id, 0);
 }
 
+static int reschedule_after(struct timerthread *t)
+{
+	return timerthread_reschedule_after(t, some_id, 0);
+}
+
 static int cancel(struct timerthread *t)
 {
 	return timerthread_cancel(t, some_id);
@@ -180,12 +185,38 @@ static int cancel_nothing(struct timerthread *t)
 	return timerthread_cancel(t, 0);
 }
 
+static int cancel_take(struct timerthread *t)
+{
+	void *arg = t;
+	int r = timerthread_cancel_take(t, some_id, &arg);
+
+	return arg == t ? r : 1;
+}
+
+static int cancel_take_nothing(struct timerthread *t)
+{
+	return timerthread_cancel_take(t, 0, NULL);
+}
+
 static int get_deadline(struct timerthread *t)
 {
 	int64_t deadline = 5;
 	int r = timerthread_get_deadline(t, some_id, &deadline);
 
 	return deadline == 5 ? r : 1;
+}
+
+static int get_next_deadline(struct timerthread *t)
+{
+	int64_t deadline = 5;
+	int r = timerthread_get_next_deadline(t, &deadline);
+
+	return deadline == 5 ? r : 1;
+}
+
+static int get_next_deadline_nowhere(struct timerthread *t)
+{
+	return timerthread_get_next_deadline(t, NULL);
 }
 
 static void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
@@ -201,11 +232,6 @@ static void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
 static int drain(struct timerthread *t)
 {
 	return timerthread_drain(t, no_visit, NULL);
-}
-
-static int now(struct timerthread *t)
-{
-	return (int)timerthread_now(t);
 }
 
 static int get_pthread(struct timerthread *t)
@@ -232,19 +258,41 @@ static const struct {
 	{"schedule_every", schedule_every},
 	{"reschedule", reschedule},
 	{"reschedule, running", reschedule_running},
+	{"reschedule_after", reschedule_after},
 	{"cancel", cancel},
 	{"cancel, running", cancel_running},
 	{"cancel, no id", cancel_nothing},
+	{"cancel_take", cancel_take},
+	{"cancel_take, nowhere", cancel_take_nothing},
 	{"cancel_wait", cancel_wait},
 	{"cancel_wait, running", cancel_wait_running},
 	{"get_deadline", get_deadline},
+	{"get_next_deadline", get_next_deadline},
+	{"get_next_deadline, nowhere", get_next_deadline_nowhere},
 	{"drain", drain},
-	{"now", now},
 	{"get_pthread", get_pthread},
 	{"stop again", timerthread_stop},
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
+
+static int64_t time_on(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return timerthread_from_timespec(t.tv_sec, t.tv_nsec);
+}
+
+/* The one call that goes on; the child's time is the parent's. */
+static void need_time(const struct timerthread *t, clockid_t clock)
+{
+	int64_t before = time_on(clock);
+	int64_t now = timerthread_now(t);
+
+	NEED(before <= now);
+	NEED(now <= time_on(clock));
+}
 
 /* In a child. */
 static void need_all_refused(struct timerthread *t)
@@ -342,14 +390,33 @@ static const clockid_t clocks[] = {
 	CLOCK_BOOTTIME,
 };
 
+static clockid_t chosen;
+
+static void created_but_not_started(void)
+{
+	need_time(tt, chosen);
+	timerthread_destroy(tt);
+}
+
+static void refused_but_now(void)
+{
+	need_time(tt, chosen);
+	need_all_refused(tt);
+	need_time(tt, chosen);
+	need_time(NULL, CLOCK_MONOTONIC);
+	timerthread_destroy(tt);
+}
+
 START_TEST(inherited_on_each_clock)
 {
 	for (size_t i = 0; i < 3; i++) {
+		chosen = clocks[i];
 		setup();
-		ck_assert_int_eq(timerthread_set_clock(tt, clocks[i]), 0);
+		ck_assert_int_eq(timerthread_set_clock(tt, chosen), 0);
+		in_child(created_but_not_started);
 		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 		schedule_some(1);
-		in_child(refused_and_destroyed);
+		in_child(refused_but_now);
 		/* The child has closed nothing of the parent's. */
 		ck_assert_int_eq(
 			timerthread_schedule_after(tt, 1000, post, &ran, NULL),
@@ -747,9 +814,51 @@ static int fork_in_callback(void (*body)(void))
 	return end_of(forked);
 }
 
+/* What the child is in is no callback, but those of its own are. */
+static struct {
+	struct timerthread *tt;
+	timerthread_id id;
+	uint64_t overrun;
+} told;
+
+static void be_told(void *arg)
+{
+	(void)arg;
+	NEED(timerthread_get_current(&told.tt, &told.id) == 0);
+	NEED(timerthread_get_overrun(&told.overrun) == 0);
+}
+
+static void need_no_callback(void)
+{
+	struct timerthread *one = NULL;
+	timerthread_id id = 5;
+	uint64_t n = 5;
+
+	NEED(timerthread_get_current(&one, &id) == -ENOENT);
+	NEED(timerthread_get_overrun(&n) == -ENOENT);
+	NEED(timerthread_get_overrun(NULL) == -EINVAL);
+	NEED(!one && id == 5 && n == 5);
+}
+
+static void be_told_of_own(void)
+{
+	struct timerthread *own;
+	timerthread_id id;
+
+	need_no_callback();
+	NEED(timerthread_create(&own) == 0);
+	NEED(timerthread_start_virtual(own, 0) == 0);
+	NEED(timerthread_schedule_every(own, -10, 5, be_told, NULL, &id) == 0);
+	NEED(timerthread_advance(own, 0) == 1);
+	NEED(told.tt == own && told.id == id && told.overrun == 2);
+	need_no_callback();
+	timerthread_destroy(own);
+}
+
 static void refused_and_own(void)
 {
 	need_all_refused(tt);
+	be_told_of_own();
 	use_one_of_its_own(CLOCK_MONOTONIC);
 }
 

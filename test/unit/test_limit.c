@@ -270,7 +270,7 @@ START_TEST(no_memory_takes_no_place)
 	while (n < CAP && (r = try_to(&id[n])) == 0)
 		n++;
 	for (int i = 0; i < 100; i++)
-		r = try_to(NULL);
+		ck_assert_int_eq(try_to(NULL), -ENOMEM);
 	ck_assert_uint_gt(fail_disarm(), 3);
 	ck_assert_int_lt(n, CAP);
 	ck_assert_int_eq(r, -ENOMEM);

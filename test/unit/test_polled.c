@@ -424,6 +424,148 @@ START_TEST(readable_after_stop)
 }
 END_TEST
 
+/*
+ * When the next timer is due, for a loop that sleeps in its own way.
+ */
+static int64_t next_deadline(void)
+{
+	int64_t t = 77;
+
+	ck_assert_int_eq(timerthread_get_next_deadline(tt, &t), 0);
+	return t;
+}
+
+START_TEST(next_deadline_where_it_lies)
+{
+	for (int i = 0; i < CLOCKS; i++) {
+		int64_t first;
+		timerthread_id id;
+
+		begin_on(clocks[i]);
+		ck_assert_int_eq(next_deadline(), TIMERTHREAD_NEVER);
+		/* More than two seconds away it may be a bit too early. */
+		first = now() + HOUR;
+		id = schedule(first, never, NULL);
+		ck_assert_int_le(next_deadline(), first);
+		ck_assert_int_ge(next_deadline(), first - HOUR / 16);
+		first = now() + 3 * S / 2;
+		schedule(first, never, NULL);
+		ck_assert_int_eq(next_deadline(), first);
+		ck_assert_int_eq(dispatch(), 0);
+		ck_assert_int_eq(next_deadline(), first);
+		/* The slack is not in it. */
+		ck_assert_int_eq(timerthread_reschedule(tt, id, first - MS), 0);
+		ck_assert_int_eq(next_deadline(), first - MS);
+		schedule(1, note, NULL);
+		ck_assert_int_le(next_deadline(), now());
+		runs = 0;
+		ck_assert_int_ge(dispatch(), 1);
+		ck_assert_int_eq(runs, 1);
+		ck_assert_int_eq(next_deadline(), first - MS);
+		ck_assert_int_eq(timerthread_stop(tt), 0);
+		end();
+	}
+}
+END_TEST
+
+START_TEST(next_deadline_without_the_slack)
+{
+	int64_t first;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_slack(tt, 300 * MS), 0);
+	ck_assert_int_eq(timerthread_start_polled(tt, &fd), 0);
+	first = now() + S;
+	schedule(first, never, NULL);
+	ck_assert_int_eq(next_deadline(), first);
+	ck_assert_int_eq(dispatch(), 0);
+	ck_assert_int_eq(next_deadline(), first);
+	end();
+}
+END_TEST
+
+/*
+ * A loop that looks at nothing else.  It never sleeps beyond a deadline, and
+ * each time that it sleeps until is later than the one before.
+ */
+enum { PLANNED = 300 };
+
+static struct planned {
+	timerthread_id id;
+	int64_t deadline;
+	bool over;
+} planned[PLANNED];
+
+static void note_planned(void *arg)
+{
+	struct planned *p = arg;
+
+	if (p->over || now() < p->deadline)
+		abort();
+	p->over = true;
+}
+
+static int64_t first_planned(void)
+{
+	int64_t first = TIMERTHREAD_NEVER;
+
+	for (int i = 0; i < PLANNED; i++) {
+		if (!planned[i].over && planned[i].deadline < first)
+			first = planned[i].deadline;
+	}
+	return first;
+}
+
+static void plan_all(uint64_t *rng)
+{
+	int64_t base = now();
+
+	for (int i = 0; i < PLANNED; i++) {
+		struct planned *p = &planned[i];
+
+		p->over = false;
+		p->deadline = base + (int64_t)random_below(rng, 40 * MS);
+		p->id = schedule(p->deadline, note_planned, p);
+	}
+	for (int i = 0; i < PLANNED; i += 3) {
+		struct planned *p = &planned[i];
+
+		p->deadline = base + (int64_t)random_below(rng, 40 * MS);
+		ck_assert_int_eq(timerthread_reschedule(tt, p->id, p->deadline),
+				 0);
+		if (i % 2)
+			continue;
+		ck_assert_int_eq(timerthread_cancel(tt, p->id), 0);
+		p->over = true;
+	}
+}
+
+START_TEST(next_deadline_is_enough)
+{
+	uint64_t rng = test_seed();
+
+	for (int i = 0; i < CLOCKS; i++) {
+		int64_t t, before = INT64_MIN;
+
+		begin_on(clocks[i]);
+		plan_all(&rng);
+		while ((t = next_deadline()) != TIMERTHREAD_NEVER) {
+			int64_t first = first_planned();
+
+			/* What is due is now, which is later than that. */
+			if (t > first)
+				ck_assert_int_le(first, now());
+			ck_assert_int_gt(t, before);
+			before = t;
+			sleep_until(t);
+			ck_assert_int_ge(dispatch(), 0);
+		}
+		ck_assert_int_eq(first_planned(), TIMERTHREAD_NEVER);
+		end();
+	}
+}
+END_TEST
+
 /* Not readable, or else that time has come. */
 static void check_not_before(int64_t deadline)
 {
@@ -2157,6 +2299,9 @@ int main(void)
 		errno_is_left_alone,
 		kind_of_descriptor,
 		readable_after_stop,
+		next_deadline_where_it_lies,
+		next_deadline_without_the_slack,
+		next_deadline_is_enough,
 		readable_when_due,
 		deadlines_in_the_past,
 		never_is_never,

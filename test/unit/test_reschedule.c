@@ -71,23 +71,49 @@ static int reschedule(timerthread_id id, int64_t deadline)
 	return timerthread_reschedule(tt, id, deadline);
 }
 
+static int reschedule_after(timerthread_id id, int64_t delay)
+{
+	return timerthread_reschedule_after(tt, id, delay);
+}
+
+static void check_moves(timerthread_id id, int result)
+{
+	ck_assert_int_eq(reschedule(id, 0), result);
+	ck_assert_int_eq(reschedule(id, TIMERTHREAD_NEVER), result);
+	ck_assert_int_eq(reschedule_after(id, 0), result);
+	ck_assert_int_eq(reschedule_after(id, HOUR), result);
+}
+
 START_TEST(arguments_and_life)
 {
 	timerthread_id id;
 	int64_t deadline;
 
+	timerthread_id over;
+
 	ck_assert_int_eq(timerthread_reschedule(NULL, 1, 0), -EINVAL);
+	ck_assert_int_eq(timerthread_reschedule_after(NULL, 1, 0), -EINVAL);
 	ck_assert_int_eq(timerthread_get_deadline(NULL, 1, &deadline), -EINVAL);
 	setup();
 	ck_assert_int_eq(reschedule(1, 0), -EINVAL);
 	ck_assert_int_eq(reschedule(0, 0), -EINVAL);
+	ck_assert_int_eq(reschedule_after(1, 0), -EINVAL);
+	ck_assert_int_eq(reschedule_after(0, 0), -EINVAL);
 	check_not_pending(1);
 	ck_assert_int_eq(driver_start(tt), 0);
 	id = schedule(TIMERTHREAD_NEVER, never, NULL);
 	ck_assert_int_eq(timerthread_get_deadline(tt, id, NULL), -EINVAL);
+	over = schedule(0, post, &ran);
+	wait_for(&ran);
+	settle();
+	check_moves(over, -ENOENT);
+	check_moves(0, -ENOENT);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(reschedule(id, 0), -ESHUTDOWN);
-	ck_assert_int_eq(reschedule(id, TIMERTHREAD_NEVER), -ESHUTDOWN);
+	/* That it is stopped comes first, whatever the id. */
+	check_moves(id, -ESHUTDOWN);
+	check_moves(over, -ESHUTDOWN);
+	check_moves(0, -ESHUTDOWN);
+	check_moves(UINT64_MAX, -ESHUTDOWN);
 	ck_assert_int_eq(deadline_of(id), TIMERTHREAD_NEVER);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
 	check_not_pending(id);
@@ -95,7 +121,8 @@ START_TEST(arguments_and_life)
 
 	setup();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(reschedule(1, 0), -ESHUTDOWN);
+	check_moves(0, -ESHUTDOWN);
+	check_moves(1, -ESHUTDOWN);
 	end();
 }
 END_TEST
@@ -119,6 +146,85 @@ START_TEST(later)
 		ck_assert_uint_eq(atom32_load(&c[i].runs), 1);
 		ck_assert_uint_eq(atom32_load(&c[i].early), 0);
 	}
+	end();
+}
+END_TEST
+
+START_TEST(after_is_exact)
+{
+	static const int64_t delays[][2] = {
+		{5, 1005},
+		{0, 1000},
+		{-1, 999},
+		{-1000, 0},
+		{-5000, -4000},
+		{HOUR, HOUR + 1000},
+		{INT64_MIN, INT64_MIN + 1000},
+		{INT64_MAX - 1001, INT64_MAX - 1},
+		{INT64_MAX - 1000, INT64_MAX},
+		{INT64_MAX - 999, TIMERTHREAD_NEVER},
+		{TIMERTHREAD_NEVER, TIMERTHREAD_NEVER},
+	};
+	struct counted c = {0};
+	timerthread_id id;
+
+	start_virtual();
+	ck_assert_int_eq(timerthread_advance(tt, 1000), 0);
+	id = schedule(2000, count, &c);
+	for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+		ck_assert_int_eq(reschedule_after(id, delays[i][0]), 0);
+		ck_assert_int_eq(deadline_of(id), delays[i][1]);
+	}
+	ck_assert_int_eq(timerthread_advance(tt, HOUR), 0);
+	ck_assert_int_eq(reschedule_after(id, 20), 0);
+	ck_assert_int_eq(timerthread_advance(tt, 19), 0);
+	ck_assert_int_eq(timerthread_advance(tt, 1), 1);
+	ck_assert_int_eq(reschedule_after(id, 20), -ENOENT);
+	ck_assert_uint_eq(atom32_load(&c.runs), 1);
+	end();
+
+	/* Below 0 a sum can fall short of the first time of all. */
+	setup();
+	ck_assert_int_eq(timerthread_start_virtual(tt, -1000), 0);
+	id = schedule(2000, count, &c);
+	ck_assert_int_eq(reschedule_after(id, INT64_MIN), 0);
+	ck_assert_int_eq(deadline_of(id), INT64_MIN);
+	ck_assert_int_eq(reschedule_after(id, INT64_MAX), 0);
+	ck_assert_int_eq(deadline_of(id), INT64_MAX - 1000);
+	end();
+}
+END_TEST
+
+START_TEST(after)
+{
+	struct counted c = {0};
+	timerthread_id id;
+	int64_t from;
+
+	start();
+	id = schedule(timerthread_now(tt) + HOUR, count_and_post, &c);
+	for (int i = 0; i < 10; i++) {
+		from = timerthread_now(tt);
+		ck_assert_int_eq(reschedule_after(id, (i ^ 5) * HOUR + HOUR),
+				 0);
+		ck_assert_int_ge(deadline_of(id), from + (i ^ 5) * HOUR + HOUR);
+		ck_assert_int_le(deadline_of(id),
+				 timerthread_now(tt) + (i ^ 5) * HOUR + HOUR);
+	}
+	ck_assert_int_eq(reschedule_after(id, TIMERTHREAD_NEVER), 0);
+	ck_assert_int_eq(deadline_of(id), TIMERTHREAD_NEVER);
+	wait_for_sleep();
+	c.not_before = timerthread_now(tt) + MS;
+	ck_assert_int_eq(reschedule_after(id, MS), 0);
+	wait_for(&ran);
+	settle();
+	ck_assert_uint_eq(atom32_load(&c.runs), 1);
+	ck_assert_uint_eq(atom32_load(&c.early), 0);
+	ck_assert_int_eq(reschedule_after(id, MS), -ENOENT);
+	/* To the past. */
+	id = schedule(TIMERTHREAD_NEVER, count_and_post, &c);
+	ck_assert_int_eq(reschedule_after(id, -HOUR), 0);
+	wait_for(&ran);
 	end();
 }
 END_TEST
@@ -356,6 +462,40 @@ static void run_arm_between(void)
 }
 
 /* While it runs only its own callback can arm it; then everybody can. */
+/* By its own callback, and until then by nobody else. */
+static void arm_after(void *arg)
+{
+	if (again.runs++ == 0) {
+		hold(arg);
+		again.result = reschedule_after(again.id, HOUR);
+	} else {
+		sem_post(arg);
+	}
+}
+
+START_TEST(armed_again_after_a_delay)
+{
+	int64_t from;
+
+	start();
+	from = timerthread_now(tt);
+	ck_assert_int_eq(
+		timerthread_schedule(tt, 0, arm_after, &ran, &again.id), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(reschedule_after(again.id, 0), -ENOENT);
+	sem_post(&go);
+	settle();
+	ck_assert_int_eq(again.result, 0);
+	ck_assert_int_ge(deadline_of(again.id), from + HOUR);
+	ck_assert_int_eq(reschedule_after(again.id, -1), 0);
+	wait_for(&ran);
+	settle();
+	ck_assert_int_eq(again.runs, 2);
+	ck_assert_int_eq(reschedule_after(again.id, -1), -ENOENT);
+	end();
+}
+END_TEST
+
 START_TEST(armed_again_then_moved_from_elsewhere)
 {
 	int64_t base;
@@ -1007,43 +1147,32 @@ END_TEST
 
 #ifndef FAIL_ALLOC_UNAVAILABLE
 
-/* What cannot be moved stays where it was; a move to later needs nothing. */
+/* A move needs no memory: what has no entry any more is stranded. */
 START_TEST(out_of_memory)
 {
 	enum { N = 1000 };
 	static uint64_t ids[N];
-	int moved, runs = 0;
 
 	hand_begin();
 	for (int i = 0; i < N; i++)
 		ids[i] = bare_schedule(0, far + i, stepped_callback, NULL);
 	fail_arm(0, UINT32_MAX);
-	for (moved = 0; moved < N; moved++) {
-		int r = hand_move(ids[moved], -1, false);
+	for (int i = 0; i < N; i++) {
+		int64_t deadline, earlier = i % 2 ? -1 : far - N - i;
 
-		if (r != 0) {
-			runs = r;
-			break;
-		}
-	}
-	ck_assert_int_eq(runs, -ENOMEM);
-	ck_assert_int_lt(moved, N);
-	for (int i = moved; i < N; i++) {
-		int64_t deadline;
-
-		ck_assert_int_eq(hand_move(ids[i], -1, false), -ENOMEM);
+		ck_assert_int_eq(hand_move(ids[i], earlier, false), 0);
 		ck_assert_int_eq(
 			bucket_get_deadline(&engine.intake->bucket[0],
 					    intake_slot(engine.intake, ids[i]),
 					    ids[i], &deadline),
 			0);
-		ck_assert_int_eq(deadline, far + i);
-		ck_assert_int_eq(hand_move(ids[i], far + N + i, false), 0);
+		ck_assert_int_eq(deadline, earlier);
 	}
 	ck_assert_uint_gt(fail_disarm(), 0);
+	ck_assert_ptr_nonnull(engine.intake->bucket[0].stranded);
 	hand_run(true);
-	ck_assert_int_eq(stepped_runs, moved);
-	for (int i = moved; i < N; i++)
+	ck_assert_int_eq(stepped_runs, N / 2);
+	for (int i = 0; i < N; i += 2)
 		ck_assert_int_eq(hand_move(ids[i], -1, false), 0);
 	hand_run(true);
 	ck_assert_int_eq(stepped_runs, N);
@@ -1057,12 +1186,14 @@ int main(void)
 {
 	const TTest *const any[] = {
 		arguments_and_life,
+		after,
 		earlier_wakes_the_thread,
 		later_and_earlier_again,
 		to_the_past,
 		to_everywhere,
 		ids_that_name_nothing,
 		armed_again_from_its_callback,
+		armed_again_after_a_delay,
 		armed_again_then_moved_from_elsewhere,
 		cancelled_while_running,
 		cancelled_when_armed_again,
@@ -1079,6 +1210,7 @@ int main(void)
 	/* The driver makes no difference. */
 	const TTest *const once[] = {
 		later,
+		after_is_exact,
 		to_and_fro_leaves_little,
 		later_makes_no_entry,
 		random_against_array,

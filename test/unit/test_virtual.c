@@ -473,6 +473,22 @@ static void check_period(void *arg)
 	runs++;
 }
 
+/* Anything may be the time, and an instance that is stopped keeps it. */
+START_TEST(now_is_any_number)
+{
+	static const int64_t at[] = {INT64_MIN, -ECHILD, -EINVAL, -1,
+				     INT64_MAX};
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		begin(at[i]);
+		ck_assert_int_eq(now(), at[i]);
+		ck_assert_int_eq(timerthread_stop(tt), 0);
+		ck_assert_int_eq(now(), at[i]);
+		end();
+	}
+}
+END_TEST
+
 /* However the time is cut up, all run, each at its own. */
 START_TEST(no_period_is_missed)
 {
@@ -1511,8 +1527,10 @@ static void fork_here(void *arg)
 	at_fork = now();
 	prepare_fork();
 	forked = fork();
-	if (forked == 0)
+	if (forked == 0) {
 		limit_child();
+		NEED(timerthread_get_current(NULL, NULL) == -ENOENT);
+	}
 	errno = EDOM;
 }
 
@@ -1558,6 +1576,7 @@ int main(void)
 		deadlines_in_the_past,
 		schedule_after_is_exact,
 		options_make_no_difference,
+		now_is_any_number,
 		no_period_is_missed,
 		long_periods,
 		periods_before_the_call_are_skipped,

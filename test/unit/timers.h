@@ -67,6 +67,13 @@ static inline void settle(void)
 	sem_destroy(&settled);
 }
 
+/* Until so many places under the cap are free: callbacks give theirs back. */
+static inline void wait_for_places(size_t n)
+{
+	while (cap_free(&tt->engine.cap) < n)
+		sched_yield();
+}
+
 /* Holds the thread that runs callbacks inside of one. */
 static inline timerthread_id hold_thread(void)
 {

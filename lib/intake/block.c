@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/block.h"
+
+#include <stdlib.h>
+
+_Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
+
+/* Its first page and its last are touched, for the kernel finds them now. */
+struct block *block_alloc(void)
+{
+	struct block *b = malloc(sizeof(struct block));
+
+	if (b) {
+		b->next = NULL;
+		b->entry[BLOCK_ENTRIES - 1].index = 0;
+	}
+	return b;
+}
+
+void block_free_all(struct block *b)
+{
+	while (b) {
+		struct block *next = b->next;
+
+		free(b);
+		b = next;
+	}
+}
+
+void block_pool_init(struct block_pool *p)
+{
+	*p = (struct block_pool){0};
+	lock_init(&p->lock);
+}
+
+void block_pool_destroy(struct block_pool *p)
+{
+	block_free_all(p->chain);
+}
+
+void block_pool_destroy_inherited(struct block_pool *p)
+{
+	if (lock_try(&p->lock))
+		block_free_all(p->chain);
+}
+
+bool block_pool_fill(struct block_pool *p, size_t n)
+{
+	p->keep = n;
+	while (p->n < n) {
+		struct block *b = block_alloc();
+
+		if (!b)
+			return false;
+		block_push(&p->chain, b);
+		p->n++;
+	}
+	return true;
+}
+
+struct block *block_pool_take(struct block_pool *p)
+{
+	struct block *b;
+
+	if (p->keep == 0)
+		return NULL;
+	lock_acquire(&p->lock);
+	b = block_pop(&p->chain);
+	p->n -= b != NULL;
+	lock_release(&p->lock);
+	if (b)
+		b->next = NULL;
+	return b;
+}
+
+void block_pool_give(struct block_pool *p, struct block *chain)
+{
+	struct block *b;
+
+	if (p->keep > 0 && chain) {
+		lock_acquire(&p->lock);
+		for (; p->n < p->keep && (b = block_pop(&chain)); p->n++)
+			block_push(&p->chain, b);
+		lock_release(&p->lock);
+	}
+	block_free_all(chain);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of entries, chains of blocks, and the pool that an instance's blocks
+ * come from.
+ *
+ * The pool keeps the blocks of a reserve.  Those that it does not keep come
+ * from the allocator and go back there.
+ *
+ * Guarantees:
+ *  1. Blocks that were kept for a reserve come back to it.
+ *  2. Where there is no reserve the pool's lock is never taken.
+ *
+ * Any thread: take, give.  Who starts and frees the instance: the rest.
+ */
+#ifndef TT_BLOCK_H
+#define TT_BLOCK_H
+
+#include "intake/entry.h"
+#include "os/lock.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BLOCK_BYTES   4096
+#define BLOCK_ENTRIES ((BLOCK_BYTES - 16) / sizeof(struct entry))
+
+struct block {
+	struct block *next; /* in a chain */
+	size_t n;           /* entries in it, once it has left its queue */
+	struct entry entry[BLOCK_ENTRIES];
+};
+
+struct block_pool {
+	size_t keep; /* constant: so many are kept, of those that come back */
+	struct lock lock;
+	/* Protected by the lock. */
+	struct block *chain;
+	size_t n;
+};
+
+/* From the allocator, touched; NULL: no memory. */
+struct block *block_alloc(void);
+
+/* Frees a chain of blocks. */
+void block_free_all(struct block *b);
+
+/* Chains of blocks as stacks. */
+static inline void block_push(struct block **chain, struct block *b)
+{
+	b->next = *chain;
+	*chain = b;
+}
+
+/* NULL: the chain is empty. */
+static inline struct block *block_pop(struct block **chain)
+{
+	struct block *b = *chain;
+
+	if (b)
+		*chain = b->next;
+	return b;
+}
+
+void block_pool_init(struct block_pool *p);
+void block_pool_destroy(struct block_pool *p);
+
+/* In a child of fork(2), as bucket_destroy_inherited. */
+void block_pool_destroy_inherited(struct block_pool *p);
+
+/* Keeps n from now on, and has them.  False: no memory. */
+bool block_pool_fill(struct block_pool *p, size_t n);
+
+/* A block that is kept; NULL: there is none. */
+struct block *block_pool_take(struct block_pool *p);
+
+/* Gives a chain of blocks back: keeps some, and frees the rest. */
+void block_pool_give(struct block_pool *p, struct block *chain);
+
+#endif

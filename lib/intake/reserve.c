@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/reserve.h"
+#include "intake/salvage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * Slots that a bucket has beyond its part: those in the driver's batch, which
+ * nobody can take; what threads that race for the last ones miss; and an eighth,
+ * so that salvage finds one in eight looks, and slots may be used up.
+ */
+#define MORE_SLOTS    (2 * SLOT_BATCH)
+#define MORE_SLOTS_OF 8
+
+/* So many entries in a lane, for each timer: some are of no more use. */
+#define ENTRIES_A_TIMER 2
+
+/* Blocks that are with the driver: spare ones, and those that it opens. */
+#define DRIVER_BLOCKS 32
+
+static size_t blocks_for(size_t n)
+{
+	return n * ENTRIES_A_TIMER / BLOCK_ENTRIES + 1;
+}
+
+/* A lane that is in use may have one that is hardly filled. */
+size_t reserve_blocks(const struct intake *in, size_t n)
+{
+	size_t lanes = (size_t)in->n * LANES;
+
+	return blocks_for(n) + (lanes < n ? lanes : n) + in->n + DRIVER_BLOCKS;
+}
+
+static bool reserve_slots(struct slots *t, size_t n)
+{
+	slots_use_all(t);
+	while (slots_room(t) < n) {
+		uint32_t word = slots_untouched(t);
+		int chunk = word > 0 ? -1 : slots_next_chunk(t);
+		void *memory = chunk < 0 ? NULL : slots_chunk_alloc(chunk);
+
+		if (word == 0 && !memory)
+			return false;
+		if (word > 0) {
+			slots_touch(t, word);
+			slots_add_touched(t, word);
+		} else if (!slots_add_chunk(t, chunk, memory)) {
+			slots_chunk_free(chunk, memory);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool reserve_rows(struct queue *q, size_t blocks)
+{
+	uint32_t size = queue_wants_rows(q);
+	struct row *row;
+
+	/* Eight rows in the beginning, of which seven can be used. */
+	while (size - size / 8 <= blocks)
+		size *= 2;
+	row = calloc(size, sizeof(*row));
+	if (row)
+		queue_give_first_rows(q, row, size);
+	return row != NULL;
+}
+
+static bool reserve_in_bucket(struct bucket *b, size_t n)
+{
+	bool ok = reserve_slots(&b->slots, n + n / MORE_SLOTS_OF + MORE_SLOTS);
+
+	for (int i = 0; ok && i < LANES; i++)
+		ok = reserve_rows(&b->lane[i].queue, blocks_for(n));
+	b->grows = false;
+	return ok;
+}
+
+bool intake_reserve(struct intake *in, size_t n)
+{
+	bool ok = block_pool_fill(&in->pool, reserve_blocks(in, n));
+
+	for (uint32_t i = 0; ok && i < in->n; i++)
+		ok = reserve_in_bucket(&in->bucket[i], n / in->n + 1);
+	return ok;
+}
+
+static bool lacks_memory(int r)
+{
+	return r == -ENOMEM || r == -EAGAIN;
+}
+
+/* In the buckets behind b, and b itself, what is there. */
+static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
+		   const struct timer *t, uint64_t *ret_id, bool salvages)
+{
+	uint32_t i = b->slots.bucket;
+	int r = -ENOMEM;
+
+	for (uint32_t k = 0; k < in->n && lacks_memory(r); k++) {
+		i = i + 1 < in->n ? i + 1 : 0;
+		if (!salvages || bucket_salvage(&in->bucket[i]))
+			r = bucket_schedule(&in->bucket[i], w, t, ret_id);
+	}
+	return r;
+}
+
+static bool set_growing(struct bucket *b)
+{
+	bool did;
+
+	lock_acquire(&b->lock);
+	did = b->grows;
+	b->grows = true;
+	lock_release(&b->lock);
+	return !did;
+}
+
+TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
+					  struct wakeup *w,
+					  const struct timer *t,
+					  uint64_t *ret_id, int r)
+{
+	int other = try_all(in, b, w, t, ret_id, false);
+
+	if (lacks_memory(other))
+		other = try_all(in, b, w, t, ret_id, true);
+	if (!lacks_memory(other))
+		return other;
+	return set_growing(b) ? bucket_schedule(b, w, t, ret_id) : r;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/salvage.h"
+
+/*
+ * By compare-and-swap: the driver, which has no lock, may just be handing the
+ * timer over, or freeing its slot.
+ */
+static bool take(struct slot *s)
+{
+	uint32_t word = atom32_load(&s->state);
+	uint32_t ticket = atom32_load(&s->ticket);
+	uint32_t other = (ticket | (TICKET_STEP - 1)) + 1;
+
+	return slot_is_dead(word) && !(ticket & TICKET_HANDED_OVER) &&
+	       atom32_swap(&s->ticket, ticket, other) == ticket &&
+	       slot_free(s, word);
+}
+
+/* What is on that list has no entry.  Under the lock. */
+static bool salvage_stranded(struct bucket *b)
+{
+	struct slot **next = &b->stranded, *s;
+	bool found = false;
+
+	while ((s = *next) != NULL) {
+		uint32_t word = atom32_load(&s->state);
+
+		if (slot_is_dead(word) && slot_free(s, word)) {
+			*next = s->next;
+			s->stranded = false;
+			slots_give(&b->slots, s, s->index >> b->slots.shift);
+			found = true;
+		} else {
+			next = &s->next;
+		}
+	}
+	return found;
+}
+
+/* Under the lock. */
+static bool salvage_some(struct bucket *b, uint32_t n)
+{
+	struct slots *t = &b->slots;
+	bool found = false;
+
+	for (; n > 0; n--, b->salvaged++) {
+		struct slot *s;
+
+		if (b->salvaged >= slots_end(t))
+			b->salvaged = SLOT_FIRST_NUMBER;
+		s = slots_get(t, b->salvaged);
+		if (take(s)) {
+			slots_give(t, s, b->salvaged);
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* How many slots there are to look at.  Under the lock. */
+static uint32_t count(const struct slots *t)
+{
+	return slots_end(t) - SLOT_FIRST_NUMBER;
+}
+
+bool bucket_salvage(struct bucket *b)
+{
+	uint32_t left = 0, n;
+	bool found, begun = false;
+
+	do {
+		lock_acquire(&b->lock);
+		left = begun ? left : count(&b->slots);
+		found = !begun && salvage_stranded(b);
+		n = left < SALVAGE_LOOKS ? left : SALVAGE_LOOKS;
+		found = salvage_some(b, n) || found;
+		lock_release(&b->lock);
+		left -= n;
+		begun = true;
+	} while (!found && left > 0);
+	return found;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Salvage: dead slots are taken from under their entries, where there is no
+ * other slot and no memory for one.
+ *
+ * Mostly a dead slot is freed by who comes upon its entry (rent.h, the driver),
+ * for that is cheap.  But its entry may be where nobody comes by, or the driver
+ * may have it and be in a long callback.  Here the slots themselves are looked
+ * at.  The entry that is left behind is stale, as it has another ticket.
+ *
+ * Guarantees:
+ *  1. If a dead slot was there all the time, bucket_salvage frees one; but for
+ *     those that an executor has.
+ *  2. The lock is held for SALVAGE_LOOKS looks at a time, and the next call
+ *     goes on where this one has ended.  So where one slot in k is dead, freeing
+ *     one takes k looks on the average, and a pass over the slots at most.
+ *
+ * Any thread.
+ */
+#ifndef TT_SALVAGE_H
+#define TT_SALVAGE_H
+
+#include "intake/bucket.h"
+
+/* That takes some microseconds. */
+#define SALVAGE_LOOKS 1024
+
+/* Frees some dead slots.  False: there is none. */
+bool bucket_salvage(struct bucket *b);
+
+#endif
