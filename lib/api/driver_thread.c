@@ -19,10 +19,10 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
  * To sleep and to wake costs a CPU some microseconds, in a virtual machine tens
  * of them, and that time is then missing for the timers.  Where several have
  * run since the last sleep, what the driver has already does not end the next
- * one within REST_NS (an arrival may), and what comes due meanwhile runs in one
- * go, as if the kernel had ended the sleep late: where the CPU was idle it ends
- * some 20 us late anyway.  Half a million a second (in a virtual machine of two
- * CPUs; late: in the middle) took
+ * one before the rest is over (an arrival may), and what comes due meanwhile
+ * runs in one go, as if the kernel had ended the sleep late: where the CPU was
+ * idle it ends some 20 us late anyway.  Half a million a second (in a virtual
+ * machine of two CPUs; late: in the middle) took
  *
  *	rest, us		  0	 10	 20	 50
  *	CPU a timer, us		2.2	2.0	1.6	1.3
@@ -30,21 +30,17 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
  *
  * and one lock, heap and condition variable, whose sleeps end 50 us late by the
  * kernel's default, 1.6 and 71 us.
+ *
+ * Returns when the rest is over; INT64_MIN: there is none.  What is due by now
+ * does not wait; and the slack, which is added to each sleep, counts.
  */
-#define REST_NS 20000
-
-/*
- * The deadline to sleep until; the slack is added later.  What is due by now
- * does not wait.
- */
-static int64_t next_look(const struct engine *e, uint64_t ran, int64_t now)
+static int64_t rest(const struct timerthread *tt, uint64_t ran, int64_t now)
 {
-	int64_t rest = REST_NS - e->wakeup.slack;
-	int64_t rested = clock_add(now, rest);
+	const struct engine *e = &tt->engine;
 
-	if (rest <= 0 || ran <= 1 || e->next <= now || e->next >= rested)
-		return e->next;
-	return rested;
+	if (ran <= 1 || e->next <= now || tt->options.rest <= e->wakeup.slack)
+		return INT64_MIN;
+	return clock_add(now, tt->options.rest - e->wakeup.slack);
 }
 
 /* False: as call. */
@@ -62,7 +58,8 @@ static bool work(struct timerthread *tt)
 			return false;
 		now = watch_now(&e->watch);
 		ran += e->ran;
-		if (wakeup_sleep(&e->wakeup, next_look(e, ran, now), now))
+		e->wakeup.rested = rest(tt, ran, now);
+		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;
 	}
 	return call(tt, tt->options.on_exit);

@@ -16,6 +16,7 @@ void instance_init(struct timerthread *tt)
 	pthread_cond_init(&tt->changed, NULL);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
+	tt->options.rest = REST_DEFAULT;
 	tt->options.buckets = intake_default_buckets();
 	atom32_store(&tt->options.clock, CLOCK_MONOTONIC);
 }

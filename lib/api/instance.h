@@ -37,12 +37,15 @@ enum driver {
 	DRIVER_VIRTUAL, /* a test with a virtual clock */
 };
 
+#define REST_DEFAULT 20000
+
 /* What may be set before start. */
 struct options {
 	char name[THREAD_NAME_SIZE];
 	uint32_t buckets;
 	atom32 clock; /* a clockid_t; any thread reads it at any time */
 	int64_t slack;
+	int64_t rest;
 	size_t max_timers;
 	size_t reserve; /* timers */
 	timerthread_fn *on_start;

@@ -72,6 +72,16 @@ TT_EXPORT int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 	return end(tt);
 }
 
+TT_EXPORT int timerthread_set_rest(struct timerthread *tt, int64_t ns)
+{
+	int r = begin(tt, ns >= 0);
+
+	if (r < 0)
+		return r;
+	tt->options.rest = ns;
+	return end(tt);
+}
+
 TT_EXPORT int timerthread_set_max_timers(struct timerthread *tt, size_t n)
 {
 	int r = begin(tt, true);

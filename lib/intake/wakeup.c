@@ -16,6 +16,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	lock_init(&w->lock);
 	w->arrivals = INT64_MAX;
 	w->sleep = w->next = AWAKE;
+	w->rested = INT64_MIN;
 	w->watch = watch;
 	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false};
 }
@@ -143,7 +144,8 @@ static bool is_shortened(const struct wakeup *w)
 /* By when it must wake up; now: if it is shortened.  Under the lock. */
 static int64_t first(const struct wakeup *w, int64_t next, int64_t now)
 {
-	int64_t until = latest(w, next < w->arrivals ? next : w->arrivals);
+	int64_t own = next > w->rested ? next : w->rested;
+	int64_t until = latest(w, own < w->arrivals ? own : w->arrivals);
 
 	return is_shortened(w) ? halfway(now, until) : until;
 }

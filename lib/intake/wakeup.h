@@ -75,6 +75,7 @@ struct wakeup {
 	struct sleeper sleeper;
 	/* The driver's own. */
 	uint32_t woken; /* sleeps in a row that a wake-up ended */
+	int64_t rested; /* what it has itself ends no sleep before this */
 };
 
 /* Awake, with a slack of 0, a sleeper on CLOCK_MONOTONIC, and no buckets. */

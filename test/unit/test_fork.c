@@ -101,6 +101,11 @@ static int set_clock(struct timerthread *t)
 	return timerthread_set_clock(t, CLOCK_REALTIME);
 }
 
+static int set_rest(struct timerthread *t)
+{
+	return timerthread_set_rest(t, 1);
+}
+
 static int set_slack(struct timerthread *t)
 {
 	return timerthread_set_slack(t, 1);
@@ -249,6 +254,7 @@ static const struct {
 	{"set_buckets", set_buckets},
 	{"set_clock", set_clock},
 	{"set_slack", set_slack},
+	{"set_rest", set_rest},
 	{"set_max_timers", set_max_timers},
 	{"set_thread_hooks", set_thread_hooks},
 	{"start", start_again},

@@ -511,6 +511,79 @@ START_TEST(stop_is_not_held_up)
 }
 END_TEST
 
+/*
+ * The rest of a timer thread.
+ */
+START_TEST(rest_option)
+{
+	ck_assert_int_eq(timerthread_set_rest(NULL, 0), -EINVAL);
+	setup();
+	ck_assert_int_eq(timerthread_set_rest(tt, -1), -EINVAL);
+	ck_assert_int_eq(timerthread_set_rest(tt, INT64_MAX), 0);
+	ck_assert_int_eq(timerthread_set_rest(tt, 0), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	ck_assert_int_eq(timerthread_set_rest(tt, 0), -EBUSY);
+	end();
+}
+END_TEST
+
+static bool is_asleep(void)
+{
+	return asleep_until(&tt->engine.wakeup) != INT64_MIN;
+}
+
+static atom32 counted;
+
+static void count_one(void *arg)
+{
+	(void)arg;
+	atom32_add(&counted, 1);
+}
+
+/*
+ * Three together, the last of which comes due while the thread rests.  It is
+ * pending all the time, and who asks is told when.
+ */
+static void burst(int64_t rest_ns, uint32_t ran_while_asleep)
+{
+	int64_t soon, next;
+
+	setup();
+	atom32_store(&counted, 0);
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
+	ck_assert_int_eq(timerthread_set_rest(tt, rest_ns), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	timerthread_schedule(tt, 0, hold, &ran, NULL);
+	wait_for(&ran);
+	soon = timerthread_now(tt) + 5 * MS;
+	timerthread_schedule(tt, 0, count_one, NULL, NULL);
+	timerthread_schedule(tt, 0, count_one, NULL, NULL);
+	timerthread_schedule(tt, soon, count_one, NULL, NULL);
+	sem_post(&go);
+	while (atom32_load(&counted) < 2 || !is_asleep())
+		sched_yield();
+	ck_assert_int_eq(timerthread_get_next_deadline(tt, &next), 0);
+	ck_assert(atom32_load(&counted) == 3 || next >= soon);
+	ck_assert(atom32_load(&counted) == 3 || next <= timerthread_now(tt) ||
+		  next == soon);
+	while (timerthread_now(tt) <= soon ||
+	       atom32_load(&counted) < ran_while_asleep || !is_asleep())
+		sched_yield();
+	ck_assert_uint_eq(atom32_load(&counted), ran_while_asleep);
+	/* What arrives ends the rest. */
+	timerthread_schedule(tt, 0, post, &ran, NULL);
+	wait_for(&ran);
+	ck_assert_uint_eq(atom32_load(&counted), 3);
+	timerthread_destroy(tt);
+}
+
+START_TEST(the_thread_rests)
+{
+	burst(HOUR, 2);
+	burst(0, 3);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const wakeup_by_hand[] = {
@@ -522,9 +595,11 @@ int main(void)
 		late_deadlines_saturate,
 		early_deadlines_do_not_wrap,
 		the_earliest_time_kicks_whatever_the_slack,
+		the_thread_rests,
 	};
 	const TTest *const any[] = {
 		errors,
+		rest_option,
 		never_early,
 		periodic_never_early,
 	};
