@@ -16,7 +16,8 @@
  *     or rescheduled as any other.
  *
  * Whoever has the timer, on any thread: begin, rearm, free, strand_new.  The
- * driver: give, strand, collect.  test/model/slot.pml is a model of this for Spin.
+ * driver: give, strand, collect.  test/model/slot.pml is a model of this for
+ * Spin.
  */
 #ifndef TT_HANDOVER_H
 #define TT_HANDOVER_H

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 
 /*
- * Slots that a bucket has beyond its part: those in the driver's batch, which
- * nobody can take; what threads that race for the last ones miss; and an eighth,
- * so that salvage finds one in eight looks, and slots may be used up.
+ * More than its part: an eighth, so that salvage finds one in about eight
+ * looks, and slots may use up their generations; what may be in the driver's
+ * batch, where nobody can take it; and as many, for threads that race for the
+ * last ones and miss them.
  */
-#define MORE_SLOTS    (2 * SLOT_BATCH)
-#define MORE_SLOTS_OF 8
+static size_t slots_for(size_t n)
+{
+	return n + n / 8 + 2 * SLOT_BATCH;
+}
 
 /* So many entries in a lane, for each timer: some are of no more use. */
 #define ENTRIES_A_TIMER 2
@@ -63,15 +66,19 @@ static bool reserve_rows(struct queue *q, size_t blocks)
 	/* Eight rows in the beginning, of which seven can be used. */
 	while (size - size / 8 <= blocks)
 		size *= 2;
-	row = calloc(size, sizeof(*row));
-	if (row)
-		queue_give_first_rows(q, row, size);
-	return row != NULL;
+	row = malloc(size * sizeof(*row));
+	if (!row)
+		return false;
+	/* Touched, too. */
+	for (uint32_t i = 0; i < size; i++)
+		row[i] = (struct row){INT64_MAX, NULL, 0};
+	queue_give_first_rows(q, row, size);
+	return true;
 }
 
 static bool reserve_in_bucket(struct bucket *b, size_t n)
 {
-	bool ok = reserve_slots(&b->slots, n + n / MORE_SLOTS_OF + MORE_SLOTS);
+	bool ok = reserve_slots(&b->slots, slots_for(n));
 
 	for (int i = 0; ok && i < LANES; i++)
 		ok = reserve_rows(&b->lane[i].queue, blocks_for(n));

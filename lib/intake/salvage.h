@@ -12,8 +12,8 @@
  *  1. If a dead slot was there all the time, bucket_salvage frees one; but for
  *     those that an executor has.
  *  2. The lock is held for SALVAGE_LOOKS looks at a time, and the next call
- *     goes on where this one has ended.  So where one slot in k is dead, freeing
- *     one takes k looks on the average, and a pass over the slots at most.
+ *     goes on where this one has ended.  So where one slot in k is dead, to
+ *     free one takes k looks on the average, and a pass over all at most.
  *
  * Any thread.
  */

@@ -105,7 +105,7 @@ struct slot {
 	 * entry.
 	 */
 	int64_t period;
-	/* Pointers.  Written as period; any thread may read them at any time. */
+	/* Pointers.  Written as period; any thread may read them. */
 	atomword fn;
 	atomword arg;
 	union {

@@ -33,8 +33,8 @@
  * between the two delays its own timer, and those due after it, until it runs
  * again; earlier ones send a wake-up of their own.
  *
- * Any thread: announce, earliest, next, kick, stop, stopping.  The driver: the rest;
- * where it sleeps in a loop, lie_down and rise in the place of sleep.
+ * Any thread: announce, earliest, next, kick, stop, stopping.  The driver: the
+ * rest; where it sleeps in a loop, lie_down and rise in the place of sleep.
  * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
  * wake-up, test/model/polled.pml one of the descriptor.
  */

@@ -14,13 +14,14 @@
  *  1. pending_next finds the earliest of all, and never a timer that was
  *     cancelled before it looked: dead entries that come to the top are
  *     dropped, and their slots freed.
- *  2. No call takes longer than to file a block of entries.
+ *  2. No call takes longer than to file a block of entries; but see 5.
  *  3. What is cancelled here is found when its block is opened or its deadline
  *     comes.  That is half a second and PENDING_NEAR_NS later at most, if the
  *     driver is awake then.
  *  4. Running out of memory loses nothing and keeps the order.
- *  5. Beyond a reserve no memory is taken before entries that are of no more use
- *     were dropped.
+ *  5. Beyond a reserve no memory is taken before the heap was searched for an
+ *     entry that is of no more use: two looks, on the average, for each entry
+ *     that is filed then; all of it once where more timers are pending.
  *
  * Not thread-safe; the driver owns it.
  */
