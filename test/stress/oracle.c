@@ -97,7 +97,6 @@ static void check_cancel(const struct history *h, const struct event *e)
 		break;
 	case -1:
 		complain(h, e, "that is not the argument of this timer");
-		break;
 	default:
 		complain(h, e, "cancel must not return this");
 	}
@@ -153,7 +152,6 @@ static void check_next(const struct history *h, const struct event *e)
 		break;
 	case -1:
 		complain(h, e, "the next deadline is over");
-		break;
 	case -ESHUTDOWN:
 		if (e->end < round_now.shut_start)
 			complain(h, e, "-ESHUTDOWN before the stop");
