@@ -381,6 +381,7 @@ static void property_begin(struct choices c, int64_t now)
 	};
 	property = &p;
 	must(timerthread_create(&p.tt) == 0);
+	must(timerthread_set_reserve(p.tt, choose(2) ? PROPERTY_FEW : 0) == 0);
 	must(timerthread_start_virtual(p.tt, now) == 0);
 }
 
