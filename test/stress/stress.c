@@ -6,8 +6,9 @@
  * judges each timer's history (oracle.h) by what timerthread.h promises.
  *
  * Each round has options of its own: a driver, a clock, few or many buckets,
- * slack, a cap, a reserve.  In rounds without a cap a last timer runs before the
- * stop, and what was scheduled before it and due before it must not be left.
+ * slack, a cap, a reserve.  In rounds without a cap a last timer runs before
+ * the stop, and what was scheduled before it and due before it must not be
+ * left.
  *
  * TT_STRESS_SECONDS says how long (4), TT_SEED which random numbers, TT_DRIVER
  * which driver, for all rounds (see drivers.h).
