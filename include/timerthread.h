@@ -187,10 +187,10 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 
 /*
  * Sets a reserve: start takes the memory for n timers, and touches it.  As long
- * as no more than n timers exist, no call on tt takes memory and none fails
- * with -ENOMEM, whichever CPUs it is made on.  So if no more can exist, with a
- * cap of n, no memory is ever taken after start.  Beyond n, memory is taken as
- * without a reserve.
+ * as no more than n timers have existed at a time, no call on tt takes memory
+ * and none fails with -ENOMEM, whichever CPUs it is made on.  So if no more can
+ * exist, with a cap of n, no memory is ever taken after start.  Once there were
+ * more, memory is taken as without a reserve.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But one
  * that was submitted to an executor exists until run(arg) has returned, also if
  * it was cancelled before: n must be greater than a cap by so many.

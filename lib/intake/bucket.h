@@ -67,8 +67,11 @@ struct bucket {
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	/* Timers without an entry; see handover.h. */
 	struct slot *stranded;
+	struct slot *visited;     /* those, in a visit, until it has them */
 	int64_t stranded_nearest; /* none of those is due earlier */
 	struct block_pool *pool;  /* constant */
+	/* Any thread's: where there was room when there was none here. */
+	atom32 other;
 	/* The driver's own: dead slots whose bits do not yet say free. */
 	struct slot_batch recycled __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(TT_FAR_APART)));
@@ -106,6 +109,7 @@ struct visit {
 	int64_t by;  /* all that is due by then is taken, some of the rest */
 	int64_t now; /* distances are counted from then on */
 	unsigned lane;
+	bool blocks_done;
 	struct queue_cursor cursor; /* with the rows of its blocks */
 	struct slot *stranded;      /* through next, for handover_collect */
 };

@@ -9,6 +9,9 @@
 #include "intake/bucket.h"
 #include "intake/rent.h"
 
+/* Timers without an entry that are taken in one step. */
+#define STRANDED_STEP 32
+
 /* Entries that are put back with the lock taken once. */
 #define PUT_MAX 64
 
@@ -45,6 +48,7 @@ void visit_begin(struct visit *v, int64_t by, int64_t now)
 	v->by = by;
 	v->now = now;
 	v->lane = 0;
+	v->blocks_done = false;
 	queue_cursor_begin(&v->cursor);
 }
 
@@ -64,13 +68,29 @@ static bool take_blocks(struct bucket *b, struct visit *v)
 	return true;
 }
 
-static void take_stranded(struct bucket *b, struct visit *v)
+/* All of them are visited; what is stranded meanwhile is not. */
+static void visit_stranded(struct bucket *b, const struct visit *v)
 {
 	if (b->stranded_nearest > v->by)
 		return;
-	v->stranded = b->stranded;
+	b->visited = b->stranded;
 	b->stranded = NULL;
 	b->stranded_nearest = INT64_MAX;
+}
+
+/*
+ * A few at a time, for the others can be salvaged.  True: those were the last.
+ */
+static bool take_stranded(struct bucket *b, struct visit *v)
+{
+	for (int i = 0; b->visited && i < STRANDED_STEP; i++) {
+		struct slot *s = b->visited;
+
+		b->visited = s->next;
+		s->next = v->stranded;
+		v->stranded = s;
+	}
+	return !b->visited;
 }
 
 /* What is left in the bucket is announced anew. */
@@ -99,11 +119,13 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	v->stranded = NULL;
 	lock_acquire_hot(&b->lock);
 	b->base = distance_base(v->now);
-	done = take_blocks(b, v);
-	if (done) {
-		take_stranded(b, v);
-		announce(b, w);
+	if (!v->blocks_done && take_blocks(b, v)) {
+		v->blocks_done = true;
+		visit_stranded(b, v);
 	}
+	done = v->blocks_done && take_stranded(b, v);
+	if (done)
+		announce(b, w);
 	take_spare(b, spares);
 	surplus = take_surplus(b);
 	slots_add_free(&b->slots, &b->recycled);

@@ -55,6 +55,7 @@ static bool reserve_slots(struct slots *t, size_t n)
 			return false;
 		}
 	}
+	slots_touch_bits(t);
 	return true;
 }
 
@@ -100,30 +101,96 @@ static bool lacks_memory(int r)
 	return r == -ENOMEM || r == -EAGAIN;
 }
 
-/* In the buckets behind b, and b itself, what is there. */
-static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
-		   const struct timer *t, uint64_t *ret_id, bool salvages)
+/* Shut, too: then the call finds out. */
+static bool has_slots(struct bucket *b)
 {
-	uint32_t i = b->slots.bucket;
+	bool any;
+
+	lock_acquire(&b->lock);
+	any = !b->open || slots_any(&b->slots);
+	lock_release(&b->lock);
+	return any;
+}
+
+static uint32_t next_of(const struct intake *in, uint32_t i)
+{
+	return i + 1 < in->n ? i + 1 : 0;
+}
+
+/* What has to be done first, until it has slots.  False: it has none. */
+typedef bool make_slots(struct bucket *b);
+
+/*
+ * In all buckets, from that on where there were some last time.  As long as
+ * there are some, for others may be faster.
+ */
+static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
+		   const struct timer *t, uint64_t *ret_id, make_slots *make)
+{
+	uint32_t i = atom32_load(&b->other);
 	int r = -ENOMEM;
 
-	for (uint32_t k = 0; k < in->n && lacks_memory(r); k++) {
-		i = i + 1 < in->n ? i + 1 : 0;
-		if (!salvages || bucket_salvage(&in->bucket[i]))
-			r = bucket_schedule(&in->bucket[i], w, t, ret_id);
+	for (uint32_t k = 0; k < in->n; k++, i = next_of(in, i)) {
+		struct bucket *other = &in->bucket[i];
+
+		while (make(other)) {
+			r = bucket_schedule(other, w, t, ret_id);
+			if (lacks_memory(r))
+				continue;
+			atom32_store(&b->other, i);
+			return r;
+		}
 	}
 	return r;
 }
 
-static bool set_growing(struct bucket *b)
+/* More than n exist: from now on all buckets take memory as they need it. */
+static void give_up(struct intake *in)
 {
-	bool did;
+	for (uint32_t i = 0; i < in->n; i++) {
+		struct bucket *b = &in->bucket[i];
 
-	lock_acquire(&b->lock);
-	did = b->grows;
-	b->grows = true;
-	lock_release(&b->lock);
-	return !did;
+		lock_acquire(&b->lock);
+		b->grows = true;
+		lock_release(&b->lock);
+	}
+}
+
+static int schedule_reserved(struct intake *in, struct bucket *b,
+			     struct wakeup *w, const struct timer *t,
+			     uint64_t *ret_id)
+{
+	int r = try_all(in, b, w, t, ret_id, bucket_salvage);
+
+	if (!lacks_memory(r))
+		return r;
+	give_up(in);
+	return bucket_schedule(b, w, t, ret_id);
+}
+
+/*
+ * So few looks that a call which fails again and again leaves the CPU to
+ * others.  The next one goes on behind.
+ */
+static int schedule_salvaged(struct intake *in, struct bucket *b,
+			     struct wakeup *w, const struct timer *t,
+			     uint64_t *ret_id, int r)
+{
+	uint32_t i = atom32_load(&b->other), looks = 0, slots;
+
+	for (uint32_t k = 0; k < in->n && looks < SALVAGE_LOOKS; k++) {
+		struct bucket *other = &in->bucket[i];
+		int now = bucket_salvage_step(other, &slots)
+				  ? bucket_schedule(other, w, t, ret_id)
+				  : r;
+
+		if (!lacks_memory(now))
+			return now;
+		looks += slots < SALVAGE_LOOKS ? slots : SALVAGE_LOOKS;
+		i = next_of(in, i);
+	}
+	atom32_store(&b->other, i);
+	return r;
 }
 
 TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
@@ -131,11 +198,10 @@ TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
 					  const struct timer *t,
 					  uint64_t *ret_id, int r)
 {
-	int other = try_all(in, b, w, t, ret_id, false);
+	int other = try_all(in, b, w, t, ret_id, has_slots);
 
-	if (lacks_memory(other))
-		other = try_all(in, b, w, t, ret_id, true);
 	if (!lacks_memory(other))
 		return other;
-	return set_growing(b) ? bucket_schedule(b, w, t, ret_id) : r;
+	return in->pool.keep > 0 ? schedule_reserved(in, b, w, t, ret_id)
+				 : schedule_salvaged(in, b, w, t, ret_id, r);
 }

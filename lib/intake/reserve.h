@@ -4,17 +4,20 @@
  *
  * Each bucket has its part of the slots, and room for its part in each lane;
  * blocks are in the pool, for all.  A bucket with a reserve takes no memory.
- * Where its slots are used up another bucket's will do, and after those dead
- * slots are salvaged.  Only when there is none more than n timers exist: then
- * the caller's bucket takes memory, from then on as others do.  Where there is
- * no block or no row for an entry the timer is stranded (handover.h), which
- * takes none.
+ * Where its slots are used up another bucket's will do, mostly the one that had
+ * some last time; and after those dead slots are salvaged.  Only when there is
+ * none more than n timers exist: from then on all buckets take memory as if
+ * there had been no reserve.  Where there is no block or no row for an entry
+ * the timer is stranded (handover.h), which takes none.
+ *
+ * A bucket keeps blocks that it has emptied until the driver comes by.  So
+ * others may have to strand timers meanwhile, although n were enough.
  *
  * Guarantees:
- *  1. As long as no more than n timers exist, no schedule call fails for
- *     memory, and no call takes any.
- *  2. Without a reserve, memory is taken from other buckets too before a call
- *     fails.
+ *  1. As long as no more than n timers have existed at a time, no schedule call
+ *     fails for memory, and no call takes any.
+ *  2. Without a reserve, a call fails only if no bucket has a slot, and a step
+ *     of salvage finds none.
  *
  * Who starts the instance: reserve.  Any thread: schedule_elsewhere.
  */

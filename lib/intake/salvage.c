@@ -18,10 +18,10 @@ static bool take(struct slot *s)
 	       slot_free(s, word);
 }
 
-/* What is on that list has no entry.  Under the lock. */
-static bool salvage_stranded(struct bucket *b)
+/* What is on such a list has no entry.  Under the lock. */
+static bool salvage_stranded(struct bucket *b, struct slot **next)
 {
-	struct slot **next = &b->stranded, *s;
+	struct slot *s;
 	bool found = false;
 
 	while ((s = *next) != NULL) {
@@ -59,26 +59,29 @@ static bool salvage_some(struct bucket *b, uint32_t n)
 	return found;
 }
 
-/* How many slots there are to look at.  Under the lock. */
-static uint32_t count(const struct slots *t)
+bool bucket_salvage_step(struct bucket *b, uint32_t *ret_slots)
 {
-	return slots_end(t) - SLOT_FIRST_NUMBER;
+	uint32_t n;
+	bool found;
+
+	lock_acquire(&b->lock);
+	*ret_slots = n = slots_end(&b->slots) - SLOT_FIRST_NUMBER;
+	found = salvage_stranded(b, &b->stranded);
+	found = salvage_stranded(b, &b->visited) || found;
+	n = n < SALVAGE_LOOKS ? n : SALVAGE_LOOKS;
+	found = salvage_some(b, n) || found;
+	lock_release(&b->lock);
+	return found;
 }
 
 bool bucket_salvage(struct bucket *b)
 {
-	uint32_t left = 0, n;
-	bool found, begun = false;
+	uint32_t slots, looked = 0;
 
 	do {
-		lock_acquire(&b->lock);
-		left = begun ? left : count(&b->slots);
-		found = !begun && salvage_stranded(b);
-		n = left < SALVAGE_LOOKS ? left : SALVAGE_LOOKS;
-		found = salvage_some(b, n) || found;
-		lock_release(&b->lock);
-		left -= n;
-		begun = true;
-	} while (!found && left > 0);
-	return found;
+		if (bucket_salvage_step(b, &slots))
+			return true;
+		looked += SALVAGE_LOOKS;
+	} while (looked < slots);
+	return false;
 }

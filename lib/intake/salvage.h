@@ -10,8 +10,9 @@
  *
  * Guarantees:
  *  1. If a dead slot was there all the time, bucket_salvage frees one; but for
- *     those that an executor has.
- *  2. The lock is held for SALVAGE_LOOKS looks at a time, and the next call
+ *     those that an executor has, and a few that the driver is just taking.
+ *  2. The lock is held for SALVAGE_LOOKS looks at a time, and for a look at all
+ *     that are stranded, of which there are mostly none; and the next call
  *     goes on where this one has ended.  So where one slot in k is dead, to
  *     free one takes k looks on the average, and a pass over all at most.
  *
@@ -27,5 +28,8 @@
 
 /* Frees some dead slots.  False: there is none. */
 bool bucket_salvage(struct bucket *b);
+
+/* A step of that.  False: it found none, among so many as there are slots. */
+bool bucket_salvage_step(struct bucket *b, uint32_t *ret_slots);
 
 #endif

@@ -82,6 +82,12 @@ static void set_enough(struct slots *t)
 	t->enough = t->ready < t->end && !t->all ? n - n / 8 : n;
 }
 
+void slots_touch_bits(struct slots *t)
+{
+	for (uint32_t i = t->fresh; i < t->ready; i++)
+		*(volatile uint64_t *)slots_word(t, i) = 0;
+}
+
 void slots_use_all(struct slots *t)
 {
 	t->all = true;

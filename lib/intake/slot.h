@@ -203,6 +203,9 @@ uint32_t slots_untouched(const struct slots *t);
 void slots_touch(struct slots *t, uint32_t word);
 void slots_add_touched(struct slots *t, uint32_t word);
 
+/* Touches the bits of what was never used. */
+void slots_touch_bits(struct slots *t);
+
 /* From now on slots_any leaves none free for the sake of their order. */
 void slots_use_all(struct slots *t);
 

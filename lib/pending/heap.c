@@ -21,6 +21,7 @@ void heap_destroy(struct heap *h)
 	while (h->chunks > 0)
 		free(h->chunk[--h->chunks]);
 	free(h->chunk);
+	heap_init(h);
 }
 
 static bool extend_table(struct heap *h)

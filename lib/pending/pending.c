@@ -30,7 +30,7 @@ bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 
 bool pending_reserve(struct pending *p, size_t n)
 {
-	p->reserve = 2 * n;
+	p->reserve = p->purge_at = 2 * n;
 	return heap_reserve(&p->heap, p->reserve) &&
 	       heap_reserve(&p->blocks, reserve_blocks(p->intake, n));
 }
@@ -63,6 +63,7 @@ void pending_destroy(struct pending *p)
 	heap_destroy(&p->blocks);
 	heap_destroy(&p->heap);
 	block_free_all(p->spares);
+	p->spares = NULL;
 }
 
 /*
@@ -159,11 +160,12 @@ static TT_NOINLINE void purge(struct pending *p)
 			return;
 		}
 	}
+	p->purge_at = 2 * p->heap.n;
 }
 
 static void keep(struct pending *p, struct entry e)
 {
-	if (unlikely(p->reserve > 0 && p->heap.n >= p->reserve))
+	if (unlikely(p->reserve > 0 && p->heap.n >= p->purge_at))
 		purge(p);
 	if (likely(heap_make_room(&p->heap)))
 		heap_push(&p->heap, e);
@@ -321,6 +323,9 @@ bool pending_refresh_first(struct pending *p, int64_t now)
 bool pending_trim(struct pending *p)
 {
 	struct block **kept = &p->spares, *surplus = NULL;
+
+	if (p->heap.n < p->reserve)
+		p->purge_at = p->reserve;
 
 	for (int i = 0; *kept && i < SPARES_MAX; i++)
 		kept = &(*kept)->next;

@@ -21,7 +21,8 @@
  *  4. Running out of memory loses nothing and keeps the order.
  *  5. Beyond a reserve no memory is taken before the heap was searched for an
  *     entry that is of no more use: two looks, on the average, for each entry
- *     that is filed then; all of it once where more timers are pending.
+ *     that is filed then.  Where there is none, for more timers are pending, it
+ *     is searched again when it is twice as large.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -44,8 +45,9 @@ struct pending {
 	struct heap blocks;   /* of blocks that are yet to be opened */
 	struct block *spares; /* empty blocks, a chain */
 	bool full; /* the heap was, and there was no memory; see pending_file */
-	size_t reserve; /* entries of the heap; 0: none */
-	size_t purged;  /* the one that is looked at next, when it is full */
+	size_t reserve;  /* entries of the heap; 0: none */
+	size_t purge_at; /* it is purged when it has so many */
+	size_t purged;   /* the one that is looked at next */
 };
 
 /* False: no memory. */

@@ -120,6 +120,18 @@ START_TEST(no_memory_for_it)
 	/* Blocks, slots, rows and heaps. */
 	ck_assert_uint_gt(n, 50);
 	end();
+
+	/* Late, then early: what the first has freed is not freed again. */
+	setup();
+	ck_assert_int_eq(timerthread_set_max_timers(tt, N), 0);
+	ck_assert_int_eq(timerthread_set_reserve(tt, N), 0);
+	while (n-- > 0) {
+		fail_arm(n, 1);
+		ck_assert_int_eq(timerthread_start_virtual(tt, 0), -ENOMEM);
+		fail_disarm();
+	}
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
+	end();
 }
 END_TEST
 
@@ -318,6 +330,33 @@ START_TEST(many_threads)
 }
 END_TEST
 
+static void *go_beyond(void *arg)
+{
+	cpu = (int)((uintptr_t)arg % cpus());
+	for (int i = 0; i < N / 4; i++) {
+		if (timerthread_schedule_after(tt, HOUR, count, NULL, NULL) !=
+		    0)
+			return arg;
+	}
+	return NULL;
+}
+
+/* Whoever comes upon that first, no call fails for it. */
+START_TEST(beyond_it_together)
+{
+	for (int round = 0; round < 20; round++) {
+		setup();
+		ck_assert_int_eq(timerthread_set_buckets(tt, 1 + round % 2), 0);
+		ck_assert_int_eq(timerthread_set_reserve(tt, N / 2), 0);
+		ck_assert_int_eq(driver_start(tt), 0);
+		run_threads(go_beyond, 8);
+		for (uint32_t i = 0; i < cpus(); i++)
+			ck_assert(tt->engine.intake->bucket[i].grows);
+		end();
+	}
+}
+END_TEST
+
 /* Then memory is taken as ever. */
 START_TEST(more_than_the_reserve)
 {
@@ -477,6 +516,7 @@ int main(void)
 		nothing_but_slots,
 		at_random,
 		many_threads,
+		beyond_it_together,
 		more_than_the_reserve,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		elsewhere_without_a_reserve,
