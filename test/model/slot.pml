@@ -62,7 +62,9 @@
 /* struct slot; the word is generation and state */
 byte word, ticket, deadline, queued;
 bool lock, on_list = true;
-bool handed_over, with_executor, stranded;
+bool handed_over, with_executor;
+bool stranded; /* on its bucket's list; */
+bool taken;    /* the driver has taken it from there */
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -92,20 +94,26 @@ inline add_entry(i, place)
 inline free_slot()
 {
 	assert(STATE(word) == DEAD || STATE(word) == DEAD_MOVED);
-	assert(!on_list && !with_executor && !stranded);
+	assert(!on_list && !with_executor && !stranded && !taken);
 	handed_over = false;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
 /* A user. */
 
-/* slots_salvage */
+/* bucket_salvage_step */
 inline salvage(seen)
 {
 	LOCK;
 	seen = word;
 	if
-	:: STATE(seen) >= DEAD ->
+	:: STATE(seen) >= DEAD && stranded ->
+		atomic {
+			stranded = false;
+			free_slot();
+			on_list = true
+		}
+	:: STATE(seen) >= DEAD && !stranded ->
 		atomic {
 			if
 #ifdef SALVAGE_ALL
@@ -560,16 +568,26 @@ inline strand_entry(i)
 	UNLOCK
 }
 
-/* handover_collect */
+/* take_stranded, and later handover_collect */
 inline handover_collect(i)
 {
 	LOCK;
 	atomic {
-		handed_over = false;
-		stranded = false;
-		add_entry(i, HEAP)
+		taken = stranded;
+		stranded = false
 	}
-	UNLOCK
+	UNLOCK;
+	if
+	:: taken ->
+		LOCK;
+		atomic {
+			handed_over = false;
+			taken = false;
+			add_entry(i, HEAP)
+		}
+		UNLOCK
+	:: else
+	fi
 }
 
 /* With the lock, which is released and taken again to take memory. */
