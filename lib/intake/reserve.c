@@ -101,13 +101,14 @@ static bool lacks_memory(int r)
 	return r == -ENOMEM || r == -EAGAIN;
 }
 
-/* Shut, too: then the call finds out. */
+/* Or some that were never touched.  True if it is shut: the call finds out. */
 static bool has_slots(struct bucket *b)
 {
 	bool any;
 
 	lock_acquire(&b->lock);
-	any = !b->open || slots_any(&b->slots);
+	any = !b->open || slots_any(&b->slots) ||
+	      (b->grows && slots_untouched(&b->slots) > 0);
 	lock_release(&b->lock);
 	return any;
 }

@@ -54,12 +54,13 @@ static inline uint32_t fail_disarm(void)
 
 static inline bool fail_now(void)
 {
-	uint32_t n;
+	uint32_t n, from;
 
 	if (!atom32_load_acquire(&fail_armed))
 		return false;
 	n = AO_int_fetch_and_add1(&fail_seen);
-	return n - atom32_load(&fail_from) < atom32_load(&fail_count);
+	from = atom32_load(&fail_from);
+	return n >= from && n - from < atom32_load(&fail_count);
 }
 
 #ifndef FAIL_ALLOC_UNAVAILABLE
