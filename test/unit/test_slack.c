@@ -541,12 +541,15 @@ static void count_one(void *arg)
 }
 
 /*
- * Three together, the last of which comes due while the thread rests.  It is
- * pending all the time, and who asks is told when.
+ * Three timers, two of which run together.  The last comes due while the thread
+ * rests; it is so near that the driver takes it out of the bucket with the
+ * others.  It is pending all the time, and who asks is told when.  False if the
+ * thread was so slow that the last came due before it rested.
  */
-static void burst(int64_t rest_ns, uint32_t ran_while_asleep)
+static bool burst(int64_t rest_ns, uint32_t ran_while_asleep)
 {
 	int64_t soon, next;
+	bool in_time;
 
 	setup();
 	atom32_store(&counted, 0);
@@ -563,24 +566,27 @@ static void burst(int64_t rest_ns, uint32_t ran_while_asleep)
 	while (atom32_load(&counted) < 2 || !is_asleep())
 		sched_yield();
 	ck_assert_int_eq(timerthread_get_next_deadline(tt, &next), 0);
-	ck_assert(atom32_load(&counted) == 3 || next >= soon);
-	ck_assert(atom32_load(&counted) == 3 || next <= timerthread_now(tt) ||
-		  next == soon);
+	in_time = timerthread_now(tt) < soon;
+	ck_assert(!in_time || next == soon);
 	while (timerthread_now(tt) <= soon ||
-	       atom32_load(&counted) < ran_while_asleep || !is_asleep())
+	       (in_time && atom32_load(&counted) < ran_while_asleep) ||
+	       !is_asleep())
 		sched_yield();
-	ck_assert_uint_eq(atom32_load(&counted), ran_while_asleep);
+	ck_assert(!in_time || atom32_load(&counted) == ran_while_asleep);
 	/* What arrives ends the rest. */
 	timerthread_schedule(tt, 0, post, &ran, NULL);
 	wait_for(&ran);
 	ck_assert_uint_eq(atom32_load(&counted), 3);
 	timerthread_destroy(tt);
+	return in_time;
 }
 
 START_TEST(the_thread_rests)
 {
-	burst(HOUR, 2);
-	burst(0, 3);
+	while (!burst(HOUR, 2))
+		;
+	while (!burst(0, 3))
+		;
 }
 END_TEST
 
