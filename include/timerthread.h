@@ -176,10 +176,10 @@ int timerthread_set_rest(struct timerthread *tt, int64_t ns);
 /*
  * Sets a cap: how many timers there may be at one time.  A call that would
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
- * schedules it until a cancel of it has returned 0, or its callback has
- * returned for the last time.  The cap is exact, however many threads schedule
- * and cancel at the same time.  With it each schedule and each cancel costs one
- * more atomic operation.
+ * schedules it until a cancel of it has returned 0, or timerthread_drain has
+ * taken it back, or its callback has returned for the last time.  The cap is
+ * exact, however many threads schedule and cancel at the same time.  With it
+ * each schedule and each cancel costs one more atomic operation.
  * 0, the default: no cap.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -432,11 +432,12 @@ int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
 
 /*
- * Gives the deadline of a pending timer.  Of a periodic timer whose callback is
- * running, it gives the deadline of the next run.
- * It gives what the caller scheduled, also if that had passed then.
- * -ENOENT: the timer is not pending (but a periodic one may be running), or tt
- * was not started.  -EINVAL: tt or ret_deadline is NULL.
+ * Gives the deadline of a pending timer.  Of a timer whose callback is running,
+ * and that is periodic or was rescheduled by this callback, it gives the
+ * deadline of the next run.  It gives what the caller scheduled, also if that
+ * had passed then.
+ * -ENOENT: the timer is not pending, and will not run again after a run that
+ * may be going on; or tt was not started.  -EINVAL: tt or ret_deadline is NULL.
  */
 int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
 			     int64_t *ret_deadline);
@@ -455,11 +456,11 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
 		      void *ctx);
 
 /*
- * Gives the time by which the driver must be at work next: no timer that is
- * pending, and not with an executor, has a deadline before it, and it is not
- * before now.  The slack is not in it.  TIMERTHREAD_NEVER: there is no such
- * timer, or none but with that deadline.  While the driver is at work, also for
- * its callbacks, it is now.
+ * Gives the time by which the driver must be at work next, which is not before
+ * now: no timer that is pending, and not with an executor, has a deadline
+ * before it, unless that has passed.  The slack is not in it.
+ * TIMERTHREAD_NEVER: there is no such timer, or none but with that deadline.
+ * While the driver is at work, also for its callbacks, it is now.
  * On a virtual clock it is the deadline of the first timer that is pending.
  * Elsewhere it may be earlier: the deadline of a timer that was cancelled or
  * rescheduled since, or, where that is more than two seconds away, up to a
