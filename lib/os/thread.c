@@ -6,12 +6,26 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-static void block_all_signals(sigset_t *ret_old)
-{
-	sigset_t all;
+/*
+ * A fault whose signal is blocked kills the process past the handler that would
+ * have reported it, and a profiler whose signal is blocked sees nothing of the
+ * thread.
+ */
+static const int never_blocked[] = {
+	SIGSEGV, SIGBUS, SIGFPE,  SIGILL, /* faults */
+	SIGTRAP, SIGSYS, SIGABRT,         /* debuggers, sandboxes, abort() */
+	SIGPROF,                          /* profilers */
+};
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, ret_old);
+static void block_signals(sigset_t *ret_old)
+{
+	const size_t n = sizeof(never_blocked) / sizeof(never_blocked[0]);
+	sigset_t set;
+
+	sigfillset(&set);
+	for (size_t i = 0; i < n; i++)
+		sigdelset(&set, never_blocked[i]);
+	pthread_sigmask(SIG_SETMASK, &set, ret_old);
 }
 
 /* A thread inherits its creator's mask: no moment without it. */
@@ -21,7 +35,7 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 	sigset_t old;
 	int r;
 
-	block_all_signals(&old);
+	block_signals(&old);
 	r = pthread_create(ret_thread, attr, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return r;
@@ -39,7 +53,8 @@ static void set_timer_slack(void)
 void thread_prepare(const char *name)
 {
 	/* The attributes may have asked for another mask. */
-	block_all_signals(NULL);
+	block_signals(NULL);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), name);
 	set_timer_slack();
 }

@@ -3,8 +3,10 @@
  * A thread of the library's own, and what Linux lets be set for it.
  *
  * Guarantees:
- *  1. No signal is delivered on the thread, at no moment of its life.
- *  2. Its sleeps end when they should: the kernel's timer slack is 1 ns there,
+ *  1. No signal is delivered on the thread, at no moment of its life, but for
+ *     those that a fault raises, and SIGABRT and SIGPROF.
+ *  2. It is never cancelled, unless a callback permits that.
+ *  3. Its sleeps end when they should: the kernel's timer slack is 1 ns there,
  *     not 50 us.
  *
  * Any thread: create.  The new thread, first of all: prepare.
@@ -18,11 +20,11 @@
 
 #define THREAD_NAME_SIZE 16 /* Linux's, with the end of the string */
 
-/* As pthread_create(3), with all signals blocked in the new thread. */
+/* As pthread_create(3), with the signals blocked in the new thread. */
 int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 		  void *(*run)(void *arg), void *arg);
 
-/* Gives the calling thread its name, its signal mask and its timer slack. */
+/* Gives the calling thread what the head says, and its name. */
 void thread_prepare(const char *name);
 
 #endif

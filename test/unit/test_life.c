@@ -6,6 +6,7 @@
 
 #include "child.h"
 #include "fixture.h"
+#include "mask.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -144,7 +145,7 @@ END_TEST
 static struct {
 	char name[16];
 	int slack;
-	bool all_blocked;
+	bool mask_is_right;
 	pthread_t self;
 	size_t stack;
 } thread;
@@ -152,20 +153,11 @@ static struct {
 static void inspect(void *arg)
 {
 	pthread_attr_t attr;
-	sigset_t blocked;
 
 	pthread_getname_np(pthread_self(), thread.name, sizeof(thread.name));
 	thread.slack = prctl(PR_GET_TIMERSLACK);
 	thread.self = pthread_self();
-	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-	thread.all_blocked = true;
-	for (int sig = 1; sig <= SIGRTMAX; sig++) {
-		bool free = sig == SIGKILL || sig == SIGSTOP ||
-			    (sig > 31 && sig < SIGRTMIN);
-
-		if (!free && sigismember(&blocked, sig) != 1)
-			thread.all_blocked = false;
-	}
+	thread.mask_is_right = mask_is_right();
 	pthread_getattr_np(pthread_self(), &attr);
 	pthread_attr_getstacksize(&attr, &thread.stack);
 	pthread_attr_destroy(&attr);
@@ -193,7 +185,7 @@ START_TEST(the_thread)
 	wait_for(&ran);
 	ck_assert_str_eq(thread.name, "my-timers");
 	ck_assert_int_eq(thread.slack, 1);
-	ck_assert(thread.all_blocked);
+	ck_assert(thread.mask_is_right);
 	ck_assert(pthread_equal(thread.self, t));
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(timerthread_get_pthread(tt, &t), -ESHUTDOWN);
@@ -242,7 +234,7 @@ START_TEST(attributes_with_a_signal_mask)
 	ck_assert_int_eq(timerthread_start(tt, &attr), 0);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, inspect, &ran, NULL), 0);
 	wait_for(&ran);
-	ck_assert(thread.all_blocked);
+	ck_assert(thread.mask_is_right);
 	timerthread_destroy(tt);
 	pthread_attr_destroy(&attr);
 }
