@@ -73,11 +73,17 @@ typedef uint64_t timerthread_id;
 
 /*
  * A timer's callback.  Callbacks run on the driver's thread, one at a time.  On
- * the timer thread all signals are blocked; on a thread of the program those
- * that the program has blocked there.  With an executor callbacks run as
- * timerthread_set_executor says.  A callback must return normally: leaving it
- * by longjmp(3), pthread_exit(3), thread cancellation or a C++ exception is
- * undefined.
+ * the timer thread all signals are blocked but SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+ * SIGTRAP, SIGSYS, SIGABRT and SIGPROF, so that crash reporters and profilers
+ * work there; on a thread of the program those that the program has blocked
+ * there.  With an executor callbacks run as timerthread_set_executor says.
+ *
+ * A callback must return.  If it is left by a C++ exception, by pthread_exit(3)
+ * or by the cancellation of its thread, the process is aborted, with a message
+ * on standard error.  (An exception that nobody would catch ends the process
+ * where it is thrown.)  If it is left by longjmp(3) the behaviour is undefined.
+ * The timer thread itself cannot be cancelled.  The same holds for the other
+ * functions that the library calls, but for those of timerthread_drain.
  */
 typedef void timerthread_fn(void *arg);
 
@@ -87,6 +93,13 @@ typedef void timerthread_fn(void *arg);
  * the timer, it returns a negative value, and run(arg) is not called.
  */
 typedef int timerthread_submit_fn(void *ctx, timerthread_fn *run, void *arg);
+
+/*
+ * Gives a value that names the task of an executor in which the caller is: two
+ * tasks that exist at the same time have different values.  0: it is in none,
+ * but simply on its thread.
+ */
+typedef uintptr_t timerthread_task_id_fn(void *ctx);
 
 /*
  * timerthread_drain calls this for a timer, with the timer's id, function and
@@ -234,6 +247,27 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  */
 int timerthread_set_executor(struct timerthread *tt,
 			     timerthread_submit_fn *submit, void *ctx);
+
+/*
+ * For an executor whose tasks are not threads: coroutines, fibers or the like,
+ * which may block in one thread and go on in another.  task_id(ctx) names the
+ * task that calls it.  Then a callback may change its thread, and the calls
+ * that are special in a callback, as timerthread_stop or
+ * timerthread_cancel_wait, know it there too.  This holds as well for a
+ * callback that timerthread_dispatch or timerthread_advance runs in such a
+ * task.  task_id must not block, and may be called on any thread that calls the
+ * library, at any time until tt is destroyed; and by timerthread_get_current
+ * and timerthread_get_overrun as long as a thread exists on which a callback of
+ * tt has begun.
+ * NULL, the default: who calls is told by the thread.  Then a callback must not
+ * change its thread.  If one does, these calls may wait for their caller for
+ * ever; and the first callback that ends on another thread than it began on is
+ * reported on standard error.
+ * A task that waits in a call of the library, or for a lock, keeps its thread.
+ * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
+ */
+int timerthread_set_task_id(struct timerthread *tt,
+			    timerthread_task_id_fn *task_id, void *ctx);
 
 /*
  * Starts tt with a timer thread as its driver.  Once this has returned, timers
@@ -477,7 +511,8 @@ int timerthread_get_next_deadline(struct timerthread *tt,
  * Either pointer may be NULL.  Where one callback is called within another, the
  * inner one counts.
  * -ENOENT: the caller is not in a callback, or in a child of fork(2) that was
- * made in one.
+ * made in one, or is a task that has changed its thread since the callback
+ * began.
  */
 int timerthread_get_current(struct timerthread **ret_tt,
 			    timerthread_id *ret_id);

@@ -10,6 +10,7 @@
 
 #include "api/instance.h"
 #include "os/base.h"
+#include "os/tool.h"
 
 #include <errno.h>
 
@@ -50,6 +51,7 @@ static int make(struct timerthread **ret_tt)
 /* Puts tt in the place of old, unless another thread was faster. */
 static void publish(struct timerthread *old, struct timerthread *tt)
 {
+	tool_release(&shared);
 	if (!atomword_swap(&shared, (uintptr_t)old, (uintptr_t)tt))
 		discard(tt);
 }
@@ -61,6 +63,7 @@ TT_EXPORT int timerthread_default(struct timerthread **ret_tt)
 
 	if (!ret_tt)
 		return -EINVAL;
+	tool_hide(&shared, sizeof(shared));
 	while (!is_usable(tt = current())) {
 		r = make(&made);
 		if (r < 0 && !is_usable(current()))
@@ -68,6 +71,7 @@ TT_EXPORT int timerthread_default(struct timerthread **ret_tt)
 		if (r == 0)
 			publish(tt, made);
 	}
+	tool_acquire(&shared);
 	*ret_tt = tt;
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "api/instance.h"
 #include "os/base.h"
+#include "os/tool.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -30,6 +31,7 @@ static bool drain_slot(struct timerthread *tt, const struct slots *t,
 
 	if (slot_take_pending(s, id, &c) != 0)
 		return false;
+	tool_acquire(s);
 	cap_give(&tt->engine.cap);
 	v->visit(id, c.fn, c.arg, v->ctx);
 	return true;

@@ -2,12 +2,11 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "engine/inside.h"
 
 #include <errno.h>
 
 /* With the mutex held. */
-static int check(const struct timerthread *tt, enum driver driver)
+static int check(struct timerthread *tt, enum driver driver)
 {
 	if (tt->life == LIFE_NEW)
 		return -EINVAL;
@@ -15,7 +14,7 @@ static int check(const struct timerthread *tt, enum driver driver)
 		return -EINVAL;
 	if (tt->life != LIFE_RUNNING)
 		return -ESHUTDOWN;
-	return tt->turning || inside_instance(tt) ? -EBUSY : 0;
+	return tt->turning || instance_inside(tt, 0) ? -EBUSY : 0;
 }
 
 int driver_begin(struct timerthread *tt, enum driver driver, bool valid)

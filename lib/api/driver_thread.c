@@ -12,7 +12,11 @@
 /* Calls a hook.  False: in a child of fork(2), where this thread ends. */
 static bool call(struct timerthread *tt, timerthread_fn *hook)
 {
-	return !hook || inside_call(tt, NULL, hook, tt->options.hook_arg);
+	const struct run none = {0, 0};
+	struct engine *e = &tt->engine;
+
+	return !hook || inside_call(tt, &e->inside, &e->task_id, &none, hook,
+				    tt->options.hook_arg);
 }
 
 /*

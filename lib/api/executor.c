@@ -5,6 +5,7 @@
 #include "engine/fire.h"
 #include "engine/inside.h"
 #include "intake/handover.h"
+#include "os/tool.h"
 
 struct offer {
 	struct timerthread *tt;
@@ -24,10 +25,8 @@ static TT_NOINLINE void leave_slow(struct timerthread *tt, bool running)
 }
 
 /* The last that a run does with tt, which may then be freed. */
-static void leave(struct timerthread *tt, bool entered)
+static void leave(struct timerthread *tt, bool counted)
 {
-	bool counted = !entered || runs_count_running(&tt->runs, -1);
-
 	if (!counted || !runs_count_called(&tt->runs))
 		leave_slow(tt, !counted);
 }
@@ -41,16 +40,15 @@ static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 }
 
 /* False: in a child of fork(2). */
-static bool run(struct timerthread *tt, struct slot *s)
+static bool run(struct timerthread *tt, struct slot *s, struct running *running)
 {
-	struct bucket *b = intake_bucket(tt->engine.intake, s->index);
-	struct run run = {0, 0};
+	struct engine *e = &tt->engine;
+	struct bucket *b = intake_bucket(e->intake, s->index);
+	uint64_t overrun = 0;
 
-	if (handover_begin(b, &tt->engine.wakeup, s, &run.overrun) !=
-	    EXPIRY_RUN)
+	if (handover_begin(b, &e->wakeup, s, &overrun) != EXPIRY_RUN)
 		return true;
-	run.id = slot_id(s, atom32_load(&s->state));
-	if (!inside_call(tt, &run, slot_fn(s), slot_arg(s)))
+	if (!fire_call(e, &running->inside, s, overrun))
 		return false;
 	finish(tt, b, s);
 	return true;
@@ -58,12 +56,17 @@ static bool run(struct timerthread *tt, struct slot *s)
 
 static bool enter_and_run(struct timerthread *tt, struct slot *s)
 {
-	/* False: it was stopped, and the timer stays as it is. */
-	bool entered = runs_count_running(&tt->runs, 1);
+	struct running running;
 
-	if (entered && !run(tt, s))
+	if (!runs_begin(&tt->runs, &running)) {
+		/* It was stopped, and the timer stays as it is. */
+		leave(tt, true);
+		return true;
+	}
+	if (!run(tt, s, &running))
 		return false;
-	leave(tt, entered);
+	tool_release(&tt->runs);
+	leave(tt, runs_end(&running));
 	return true;
 }
 
@@ -86,11 +89,13 @@ static void submit(void *arg)
 
 bool executor_hand_over(struct timerthread *tt, struct slot *s)
 {
+	const struct run none = {0, 0};
+	struct engine *e = &tt->engine;
 	struct offer o = {tt, s, 0};
 
 	tt->runs.given++;
 	s->instance = tt;
-	if (!inside_call(tt, NULL, submit, &o))
+	if (!inside_call(tt, &e->inside, &e->task_id, &none, submit, &o))
 		return false;
 	return o.r >= 0 || enter_and_run(tt, s);
 }

@@ -3,9 +3,9 @@
 
 #include "api/instance.h"
 #include "os/clock.h"
+#include "os/memory.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 void instance_init(struct timerthread *tt)
@@ -42,7 +42,7 @@ void instance_free(struct timerthread *tt)
 	runs_free(&tt->runs);
 	pthread_cond_destroy(&tt->changed);
 	pthread_mutex_destroy(&tt->mutex);
-	free(tt);
+	memory_free(tt);
 	errno = saved_errno;
 }
 
@@ -50,6 +50,14 @@ int64_t instance_now(const struct timerthread *tt)
 {
 	return instance_lives(tt) ? watch_now(tt->engine.wakeup.watch)
 				  : clock_now(instance_clock(tt));
+}
+
+bool instance_inside(const struct timerthread *tt, timerthread_id id)
+{
+	uintptr_t who = inside_who(&tt->engine.task_id);
+
+	return inside_is(&tt->engine.inside, who, id) ||
+	       runs_find(&tt->runs, who, id);
 }
 
 void instance_leave(struct timerthread *tt)
@@ -73,6 +81,6 @@ void instance_free_inherited(struct timerthread *tt)
 
 	engine_close_inherited(&tt->engine);
 	runs_free(&tt->runs);
-	free(tt);
+	memory_free(tt);
 	errno = saved_errno;
 }

@@ -53,6 +53,7 @@ struct options {
 	void *hook_arg;
 	timerthread_submit_fn *submit;
 	void *submit_ctx;
+	struct task_id task_id;
 	bool is_default; /* never stopped; see default.c */
 };
 
@@ -128,6 +129,12 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 
 /* The time, also before start; not of one that is inherited. */
 int64_t instance_now(const struct timerthread *tt);
+
+/*
+ * Is the caller in a function of the user's that tt has called: for this timer,
+ * or (0) any?
+ */
+bool instance_inside(const struct timerthread *tt, timerthread_id id);
 
 /* Default options, nothing started. */
 void instance_init(struct timerthread *tt);

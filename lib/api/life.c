@@ -11,11 +11,11 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "engine/inside.h"
 #include "os/base.h"
+#include "os/memory.h"
+#include "os/tool.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 {
@@ -24,7 +24,7 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 
 	if (!ret_tt)
 		return -EINVAL;
-	tt = fork_watch() == 0 ? aligned_alloc(TT_FAR_APART, sizeof(*tt))
+	tt = fork_watch() == 0 ? memory_alloc_aligned(TT_FAR_APART, sizeof(*tt))
 			       : NULL;
 	if (tt) {
 		instance_init(tt);
@@ -53,6 +53,8 @@ static void join(struct timerthread *tt)
 	tt->joiners++;
 	while (!instance_is_quiet(tt))
 		pthread_cond_wait(&tt->changed, &tt->mutex);
+	if (tt->runs.given > 0)
+		tool_acquire(&tt->runs);
 	if (!tt->reaped)
 		reap(tt);
 	while (tt->reaping)
@@ -80,7 +82,7 @@ static int stop(struct timerthread *tt)
 	request_stop(tt);
 	if (tt->life != LIFE_STOPPING)
 		return 0;
-	if (inside_instance(tt))
+	if (instance_inside(tt, 0))
 		return 1;
 	join(tt);
 	return 0;

@@ -104,6 +104,18 @@ TT_EXPORT int timerthread_set_executor(struct timerthread *tt,
 	return end(tt);
 }
 
+TT_EXPORT int timerthread_set_task_id(struct timerthread *tt,
+				      timerthread_task_id_fn *task_id,
+				      void *ctx)
+{
+	int r = begin(tt, true);
+
+	if (r < 0)
+		return r;
+	tt->options.task_id = (struct task_id){task_id, ctx};
+	return end(tt);
+}
+
 TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
 					   timerthread_fn *on_start,
 					   timerthread_fn *on_exit, void *arg)

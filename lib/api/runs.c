@@ -3,37 +3,128 @@
 
 #include "api/runs.h"
 
-#include <stdlib.h>
+#include "os/memory.h"
+#include "os/tool.h"
 
 bool runs_open(struct runs *r, uint32_t n)
 {
 	cpu_map_init(&r->cpus, n);
 	r->running = r->called = r->given = 0;
-	r->part = aligned_alloc(TT_FAR_APART, n * sizeof(*r->part));
+	r->part = memory_alloc_aligned(TT_FAR_APART, n * sizeof(*r->part));
 	if (!r->part)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		tally_init(&r->part[i].running);
-		tally_init(&r->part[i].called);
+		struct runs_part *p = &r->part[i];
+
+		lock_init(&p->lock);
+		p->closed = false;
+		atomword_store(&p->first, 0);
+		tally_init(&p->called);
 	}
 	return true;
 }
 
 void runs_free(struct runs *r)
 {
-	free(r->part);
+	memory_free(r->part);
 	r->part = NULL;
+}
+
+static struct running *first(const struct runs_part *p)
+{
+	return (struct running *)atomword_load(&p->first);
+}
+
+static uint32_t close_part(struct runs_part *p)
+{
+	uint32_t n = 0;
+
+	lock_acquire(&p->lock);
+	p->closed = true;
+	for (struct running *run = first(p); run; run = run->next)
+		n++;
+	lock_release(&p->lock);
+	return n;
 }
 
 void runs_close_running(struct runs *r)
 {
 	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
-		r->running += tally_close(&r->part[i].running);
-	r->running &= TALLY_MAX;
+		r->running += close_part(&r->part[i]);
 }
 
 void runs_close_called(struct runs *r)
 {
 	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
 		r->called += tally_close(&r->part[i].called);
+}
+
+/* Under the lock. */
+static void link_first(struct runs_part *p, struct running *run)
+{
+	run->previous = NULL;
+	run->next = first(p);
+	if (run->next)
+		run->next->previous = run;
+	atomword_store(&p->first, (uintptr_t)run);
+}
+
+static void unlink_it(struct runs_part *p, struct running *run)
+{
+	if (run->next)
+		run->next->previous = run->previous;
+	if (run->previous)
+		run->previous->next = run->next;
+	else
+		atomword_store(&p->first, (uintptr_t)run->next);
+}
+
+bool runs_begin(struct runs *r, struct running *run)
+{
+	struct runs_part *p = &r->part[cpu_map_pick(&r->cpus)];
+	bool open;
+
+	*run = (struct running){.part = p};
+	tool_hide(run, sizeof(*run));
+	lock_acquire(&p->lock);
+	open = !p->closed;
+	if (likely(open))
+		link_first(p, run);
+	lock_release(&p->lock);
+	return open;
+}
+
+bool runs_end(struct running *run)
+{
+	struct runs_part *p = run->part;
+	bool open;
+
+	lock_acquire(&p->lock);
+	unlink_it(p, run);
+	open = !p->closed;
+	lock_release(&p->lock);
+	return open;
+}
+
+static bool find_in(struct runs_part *p, uintptr_t who, timerthread_id id)
+{
+	struct running *run;
+
+	lock_acquire(&p->lock);
+	run = first(p);
+	while (run && !inside_is(&run->inside, who, id))
+		run = run->next;
+	lock_release(&p->lock);
+	return run != NULL;
+}
+
+bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
+{
+	for (uint32_t i = 0; r->part && i < r->cpus.n; i++) {
+		struct runs_part *p = &r->part[i];
+
+		if (atomword_load(&p->first) != 0 && find_in(p, who, id))
+			return true;
+	}
+	return false;
 }

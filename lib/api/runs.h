@@ -1,30 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs: what an executor has of an instance's timers, counted.
+ * Runs: what an executor has of an instance's timers.
  *
  * A run is given to the executor, is running from when its callback may begin,
- * and is called when all that its call does with the instance is done.  Each
- * CPU has its own part of the numbers that an executor's threads change.  A
- * stop closes `running`, for it waits until nothing is; a destroy closes
- * `called`, for the last run frees.  From then on the instance's mutex protects
- * them.
+ * and is called when all that its call does with the instance is done.  Those
+ * that are running are on lists, so that a task can find its own; the others
+ * are counted.  Each CPU has its own part of this.  A stop closes the lists,
+ * for it waits until nothing is running; a destroy closes the counts, for the
+ * last run frees.  From then on the instance's mutex protects the numbers.
  *
  * Guarantees:
- *  1. Nothing begins once `running` is closed.
+ *  1. Nothing begins once the lists are closed.
  *  2. The instance is not freed while a run is given and not called.
- *  3. Counting takes no lock and wakes nobody before the instance is stopped.
+ *  3. To begin and to end takes a lock that other CPUs seldom take, and wakes
+ *     nobody before the instance is stopped.
  *
  * Who starts and frees the instance: open, free.  Under its mutex: close_*.
- * The driver: give.  Any thread: count_*.
+ * The driver: give.  Any thread: begin, end, find, count_called.
  */
 #ifndef TT_RUNS_H
 #define TT_RUNS_H
 
+#include "engine/inside.h"
 #include "os/cpu.h"
+#include "os/lock.h"
 #include "os/tally.h"
 
+struct runs_part;
+
+/* One that is running, on the stack of who runs it. */
+struct running {
+	struct inside inside;
+	struct runs_part *part; /* that has it on its list */
+	/* Protected by that part's lock. */
+	struct running *next;
+	struct running *previous; /* NULL: it is the first */
+};
+
 struct runs_part {
-	struct tally running;
+	struct lock lock;
+	/* Protected by the lock. */
+	bool closed;
+	/* Written under the lock.  Who is on the list sees that there is one. */
+	atomword first; /* a struct running, or 0 */
 	struct tally called;
 } __attribute__((aligned(TT_FAR_APART)));
 
@@ -46,20 +64,21 @@ void runs_free(struct runs *r);
 void runs_close_running(struct runs *r);
 void runs_close_called(struct runs *r);
 
-static inline struct runs_part *runs_part(const struct runs *r)
-{
-	return &r->part[cpu_map_pick(&r->cpus)];
-}
+/* False: they are closed, and it must not begin. */
+bool runs_begin(struct runs *r, struct running *run);
 
-/* False: it is closed, and must be counted under the mutex, or not begin. */
-static inline bool runs_count_running(struct runs *r, int32_t n)
-{
-	return likely(tally_add(&runs_part(r)->running, n));
-}
+/* False: they are closed, and it must be counted under the mutex. */
+bool runs_end(struct running *run);
 
+/* Is one of them, for this timer or (0) any, running in this task or thread? */
+bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id);
+
+/* False: as runs_end. */
 static inline bool runs_count_called(struct runs *r)
 {
-	return likely(tally_add(&runs_part(r)->called, 1));
+	struct runs_part *part = &r->part[cpu_map_pick(&r->cpus)];
+
+	return likely(tally_add(&part->called, 1));
 }
 
 /* Are all called?  Once that is closed, and the driver is not at work. */

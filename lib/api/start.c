@@ -36,6 +36,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 		e->watch.clock = instance_clock(tt);
 	}
 	e->hand_over = o->submit ? executor_hand_over : NULL;
+	e->task_id = o->task_id;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;
 }

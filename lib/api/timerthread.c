@@ -5,10 +5,10 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "engine/inside.h"
 #include "intake/reserve.h"
 #include "os/base.h"
 #include "os/clock.h"
+#include "os/tool.h"
 
 #include <errno.h>
 
@@ -108,6 +108,16 @@ static inline int find(struct timerthread *tt, timerthread_id id,
 	return likely(*ret_slot != NULL) ? 0 : -ENOENT;
 }
 
+/*
+ * The caller knows now what has become of the timer; if there ever was one in
+ * this slot.
+ */
+static inline void learn(const struct slot *s)
+{
+	if (unlikely(tool_here() != NULL) && atom32_load(&s->state) != 0)
+		tool_acquire(s);
+}
+
 TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
@@ -116,6 +126,7 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 	if (unlikely(r < 0))
 		return r;
 	r = slot_cancel(s, id);
+	learn(s);
 	if (likely(r == 0))
 		cap_give(&tt->engine.cap);
 	return r;
@@ -134,11 +145,22 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 	if (unlikely(r < 0))
 		return r;
 	r = slot_take(s, id, &c);
+	learn(s);
 	if (r == 0) {
 		cap_give(&tt->engine.cap);
 		*ret_arg = c.arg;
 	}
 	return r;
+}
+
+/* It was running a moment ago; and still is, if the caller is its callback. */
+static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id)
+{
+	struct engine *e = &tt->engine;
+
+	return instance_inside(tt, id)
+		       ? -EDEADLK
+		       : await_cancel(&e->await, &e->cap, s, id);
 }
 
 TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
@@ -148,13 +170,12 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 
 	if (r < 0)
 		return r;
-	if (inside_timer(tt, id))
-		return -EDEADLK;
 	r = slot_cancel_pending(s, id);
 	if (likely(r == 0))
 		cap_give(&tt->engine.cap);
 	else if (r == 1)
-		r = await_cancel(&tt->engine.await, &tt->engine.cap, s, id);
+		r = wait_for(tt, s, id);
+	learn(s);
 	return r;
 }
 
@@ -164,6 +185,7 @@ static inline int reschedule(struct timerthread *tt, timerthread_id id,
 {
 	struct intake *in;
 	struct slot *s;
+	bool inside;
 	int r;
 
 	r = instance_started(tt);
@@ -174,9 +196,13 @@ static inline int reschedule(struct timerthread *tt, timerthread_id id,
 	if (unlikely(!s))
 		return wakeup_stopping(&tt->engine.wakeup) ? -ESHUTDOWN
 							   : -ENOENT;
-	return bucket_reschedule(intake_bucket(in, slot_index(id)),
-				 &tt->engine.wakeup, s, id, deadline,
-				 inside_timer(tt, id));
+	/* Within its callback it is running all the time. */
+	inside = slot_is_running(s, id) && instance_inside(tt, id);
+	tool_release(s);
+	r = bucket_reschedule(intake_bucket(in, slot_index(id)),
+			      &tt->engine.wakeup, s, id, deadline, inside);
+	learn(s);
+	return r;
 }
 
 TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
@@ -206,9 +232,11 @@ TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 	r = find(tt, id, &s);
 	if (r < 0)
 		return r;
-	return bucket_get_deadline(
+	r = bucket_get_deadline(
 		intake_bucket(tt->engine.intake, slot_index(id)), s, id,
 		ret_deadline);
+	learn(s);
+	return r;
 }
 
 TT_EXPORT const char *timerthread_version(void)

@@ -10,6 +10,7 @@
 #define TT_ENGINE_H
 
 #include "engine/await.h"
+#include "engine/inside.h"
 #include "intake/bucket_set.h"
 #include "intake/cap.h"
 #include "intake/intake.h"
@@ -45,10 +46,12 @@ struct engine {
 	 * Else NULL.
 	 */
 	bool (*hand_over)(struct timerthread *instance, struct slot *s);
+	struct task_id task_id;
 	/* Any thread's: they have locks of their own. */
 	struct cap cap;
 	struct wakeup wakeup;
 	struct await await;
+	struct inside inside; /* the function that the driver has called */
 	/* The driver's own. */
 	struct pending pending;
 	struct reclaim reclaim;

@@ -5,6 +5,7 @@
 #include "engine/inside.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
+#include "os/tool.h"
 
 #include <limits.h>
 
@@ -39,15 +40,26 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 	intake_recycle(e->intake, s);
 }
 
-static enum step run(struct engine *e, struct bucket *b, struct slot *s,
-		     struct entry *entry, uint64_t overrun)
+bool fire_call(struct engine *e, struct inside *in, struct slot *s,
+	       uint64_t overrun)
 {
 	const struct run run = {slot_id(s, atom32_load(&s->state)), overrun};
 
+	tool_acquire(s);
+	if (!inside_call(e->instance, in, &e->task_id, &run, slot_fn(s),
+			 slot_arg(s)))
+		return false;
+	tool_release(s);
+	return true;
+}
+
+static enum step run(struct engine *e, struct bucket *b, struct slot *s,
+		     struct entry *entry, uint64_t overrun)
+{
 	count(e);
 	pending_prefetch_next(&e->pending, e->until);
 	engine_set_idle(e);
-	if (!inside_call(e->instance, &run, slot_fn(s), slot_arg(s)))
+	if (!fire_call(e, &e->inside, s, overrun))
 		return STEP_FORKED;
 	engine_set_busy(e);
 	finish(e, b, s, entry);

@@ -3,7 +3,7 @@
  * Firing: what is done with the first entry when it has come up.  Its timer
  * is run, handed over to an executor, or put back; or it is over.
  *
- * The driver; conclude: whoever has run the timer.
+ * The driver; call and conclude: whoever runs the timer.
  */
 #ifndef TT_FIRE_H
 #define TT_FIRE_H
@@ -19,6 +19,13 @@ enum step {
 
 /* The entry is the one that pending_next found.  MORE or FORKED. */
 enum step fire(struct engine *e);
+
+/*
+ * Calls the callback of the timer that has begun in s.  False: it returned in a
+ * child of fork(2), where e may be gone.  Whoever runs the timer.
+ */
+bool fire_call(struct engine *e, struct inside *in, struct slot *s,
+	       uint64_t overrun);
 
 /* The callback has returned, and the timer does not run again. */
 void fire_conclude(struct engine *e, struct slot *s);

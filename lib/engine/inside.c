@@ -1,67 +1,95 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A callback can ask which it is without knowing the instance: for that each
+ * thread has a record of its own.  It is a copy, and refers to nothing that
+ * goes when the callback is over: a task may have left this thread by then.
+ *
+ * A function is left by an exception, by pthread_exit(3) or by the cancellation
+ * of its thread through a clean-up handler: for this the library is compiled
+ * with -fexceptions.
+ */
 #include "config.h"
 
 #include "engine/inside.h"
 #include "os/fork.h"
+#include "os/report.h"
 
+#include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-struct inside {
-	struct timerthread *instance;
-	const struct run *run;
+struct current {
+	const struct inside *in; /* which call it is; NULL: none */
+	struct timerthread *tt;
+	struct run run;
 	uint32_t generation; /* see fork.h */
-	const struct inside *outer;
+	struct task_id task_id;
+	uintptr_t who;
 };
 
-/* In the static block, so that it takes no call into the dynamic linker. */
-static _Thread_local const struct inside *innermost
-	__attribute__((tls_model("initial-exec")));
+static _Thread_local struct current current;
 
-bool inside_call(struct timerthread *instance, const struct run *run,
+uintptr_t inside_who(const struct task_id *t)
+{
+	uintptr_t task = t->fn ? t->fn(t->ctx) : 0;
+
+	return likely(task == 0) ? (uintptr_t)pthread_self() : task;
+}
+
+static void left(void *arg)
+{
+	(void)arg;
+	report("a callback did not return: it threw an exception, or its "
+	       "thread exited or was cancelled");
+	abort();
+}
+
+static void call(timerthread_fn *fn, void *arg)
+{
+	pthread_cleanup_push(left, NULL);
+	fn(arg);
+	pthread_cleanup_pop(0);
+}
+
+/* Not inlined: the address of what is the thread's own is another one then. */
+static TT_NOINLINE void leave(const struct inside *in,
+			      const struct current *outer,
+			      const struct task_id *t)
+{
+	if (likely(current.in == in))
+		current = *outer;
+	else if (!t->fn)
+		report_once("a callback ended on another thread than it began "
+			    "on: see timerthread_set_task_id(3)");
+}
+
+bool inside_call(struct timerthread *tt, struct inside *in,
+		 const struct task_id *t, const struct run *run,
 		 timerthread_fn *fn, void *arg)
 {
-	const struct inside self = {
-		.instance = instance,
-		.run = run,
-		.generation = fork_generation(),
-		.outer = innermost,
-	};
+	const struct task_id task_id = *t;
+	const struct current outer = current;
+	const uint32_t generation = fork_generation();
+	const uintptr_t who = inside_who(t);
 
-	innermost = &self;
-	fn(arg);
-	innermost = self.outer;
-	return likely(self.generation == fork_generation());
+	current = (struct current){in, tt, *run, generation, task_id, who};
+	in->id = run->id;
+	atomword_store(&in->who, who);
+	call(fn, arg);
+	leave(in, &outer, &task_id);
+	if (unlikely(generation != fork_generation()))
+		return false;
+	atomword_store(&in->who, 0);
+	return true;
 }
 
-static bool is_for(const struct inside *in, const struct timerthread *instance)
+const struct run *inside_current(struct timerthread **ret_tt)
 {
-	return in->instance == instance && in->generation == fork_generation();
-}
+	const struct current *c = &current;
 
-bool inside_instance(const struct timerthread *instance)
-{
-	const struct inside *in = innermost;
-
-	while (in && !is_for(in, instance))
-		in = in->outer;
-	return in != NULL;
-}
-
-bool inside_timer(const struct timerthread *instance, timerthread_id id)
-{
-	const struct inside *in = innermost;
-
-	while (in && (!in->run || in->run->id != id || !is_for(in, instance)))
-		in = in->outer;
-	return in != NULL;
-}
-
-const struct run *inside_current(struct timerthread **ret_instance)
-{
-	const struct inside *in = innermost;
-
-	if (!in || in->generation != fork_generation())
+	if (!c->in || c->run.id == 0 || c->generation != fork_generation() ||
+	    (c->task_id.fn && c->who != inside_who(&c->task_id)))
 		return NULL;
-	*ret_instance = in->instance;
-	return in->run;
+	*ret_tt = c->tt;
+	return &c->run;
 }

@@ -1,46 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions of the user's the calling thread is in: it keeps a chain of
- * them on its stack.
+ * Calls of the user's functions: callbacks, hooks, an executor's submit.
  *
- * Comparing thread ids would not do: that of a thread that was joined goes to
- * the next one that is created, and callbacks may run on any thread.
+ * Some calls of the library are different, or forbidden, within such a
+ * function: so who is in it is written down.  That is a thread; or a task of an
+ * executor's, which may block in one thread and go on in another, where the
+ * user has told how to ask for it (see timerthread_set_task_id).
  *
  * Guarantees:
- *  1. What was called before fork(2) is not what the child is in: it has this
+ *  1. A task finds that it is in a function exactly while it is, on whatever
+ *     thread.  So does a thread, where none goes from thread to thread.
+ *  2. Where tasks do, and nobody has told how to ask for them, the answers are
+ *     wrong, but no memory is used that is not there; the first that is seen is
+ *     reported.
+ *  3. A function that is left in another way than by returning ends the
+ *     process, with a message: what called it cannot go on.
+ *  4. What was called before fork(2) is not what the child is in: it has this
  *     thread's stack, but what it creates may get the address of what it has
  *     destroyed.
  *
- * Any thread, for itself.
+ * inside_call: whoever calls the function.  Any thread, for itself: the rest.
  */
 #ifndef TT_INSIDE_H
 #define TT_INSIDE_H
 
+#include "os/atomic.h"
 #include "os/base.h"
 #include "timerthread.h"
 
 #include <stdbool.h>
 
+/* How to ask for the task; constant once the instance was started. */
+struct task_id {
+	timerthread_task_id_fn *fn; /* NULL: threads are all there is */
+	void *ctx;
+};
+
 /* A run of a timer. */
 struct run {
-	timerthread_id id;
-	uint64_t overrun; /* deadlines that were skipped just before it */
+	timerthread_id id; /* 0: it is not one of a timer */
+	uint64_t overrun;  /* deadlines that were skipped just before it */
 };
 
 /*
- * Calls fn(arg) for an instance, for a run of a timer, or NULL.  False: it
- * returned in a child of fork(2), where the instance may be gone.
+ * A function that is running.  Who it is writes this, and others may read: they
+ * find somebody else there, or nobody.
  */
-bool inside_call(struct timerthread *instance, const struct run *run,
+struct inside {
+	atomword who;      /* 0: nobody */
+	timerthread_id id; /* read by `who` alone; 0: it is not for a timer */
+};
+
+/* The calling task, or thread; never 0. */
+uintptr_t inside_who(const struct task_id *t);
+
+static inline bool inside_is(const struct inside *in, uintptr_t who,
+			     timerthread_id id)
+{
+	return atomword_load(&in->who) == who && (id == 0 || in->id == id);
+}
+
+/*
+ * Calls fn(arg) for the instance, in which `in` is.  False: it returned in a
+ * child of fork(2), where the instance may be gone.
+ */
+bool inside_call(struct timerthread *tt, struct inside *in,
+		 const struct task_id *t, const struct run *run,
 		 timerthread_fn *fn, void *arg);
 
-/* The innermost call, and its instance; NULL: it is not one for a timer. */
-const struct run *inside_current(struct timerthread **ret_instance);
-
-/* Is the caller within a call for this instance? */
-bool inside_instance(const struct timerthread *instance);
-
-/* Is it within one for this timer? */
-bool inside_timer(const struct timerthread *instance, timerthread_id id);
+/*
+ * The innermost call on this thread, if it is one for a timer, and is the
+ * caller's; else NULL.  Good until the caller returns to it.
+ */
+const struct run *inside_current(struct timerthread **ret_tt);
 
 #endif

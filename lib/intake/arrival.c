@@ -2,8 +2,7 @@
 #include "config.h"
 
 #include "intake/arrival.h"
-
-#include <stdlib.h>
+#include "os/memory.h"
 
 /* What an arrival lacks. */
 struct lack {
@@ -65,7 +64,7 @@ static bool take(struct bucket *b, struct memory *m, const struct lack *lack)
 	if (lack->block)
 		m->block = take_block(b, lack->allocate);
 	if (lack->rows)
-		m->rows = malloc(lack->rows * sizeof(*m->rows));
+		m->rows = memory_alloc(lack->rows * sizeof(*m->rows));
 	return !m->chunk == (lack->chunk < 0) && !m->block == !lack->block &&
 	       !m->rows == !lack->rows;
 }
@@ -108,7 +107,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 	if (m.chunk)
 		slots_chunk_free(lack.chunk, m.chunk);
 	block_pool_give(b->pool, m.block);
-	free(m.rows);
+	memory_free(m.rows);
 	errno = saved_errno;
 	return r;
 }

@@ -2,15 +2,14 @@
 #include "config.h"
 
 #include "intake/block.h"
-
-#include <stdlib.h>
+#include "os/memory.h"
 
 _Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
 
 /* Its first page and its last are touched, for the kernel finds them now. */
 struct block *block_alloc(void)
 {
-	struct block *b = malloc(sizeof(struct block));
+	struct block *b = memory_alloc(sizeof(struct block));
 
 	if (b) {
 		b->next = NULL;
@@ -24,7 +23,7 @@ void block_free_all(struct block *b)
 	while (b) {
 		struct block *next = b->next;
 
-		free(b);
+		memory_free(b);
 		b = next;
 	}
 }

@@ -2,8 +2,7 @@
 #include "config.h"
 
 #include "intake/cap.h"
-
-#include <stdlib.h>
+#include "os/memory.h"
 
 static void init(struct purse *p)
 {
@@ -15,7 +14,7 @@ bool cap_open(struct cap *c, uint32_t n)
 {
 	if (c->max == 0)
 		return true;
-	c->purse = aligned_alloc(TT_FAR_APART, n * sizeof(*c->purse));
+	c->purse = memory_alloc_aligned(TT_FAR_APART, n * sizeof(*c->purse));
 	if (!c->purse)
 		return false;
 	cpu_map_init(&c->cpus, n);
@@ -29,7 +28,7 @@ bool cap_open(struct cap *c, uint32_t n)
 
 void cap_close(struct cap *c)
 {
-	free(c->purse);
+	memory_free(c->purse);
 	c->purse = NULL;
 }
 

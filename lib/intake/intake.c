@@ -2,9 +2,7 @@
 #include "config.h"
 
 #include "intake/intake.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "os/memory.h"
 
 /* So many others are looked at. */
 #define OTHERS 8
@@ -32,7 +30,7 @@ uint32_t intake_default_buckets(void)
 struct intake *intake_create(uint32_t n)
 {
 	size_t size = sizeof(struct intake) + n * sizeof(struct bucket);
-	void *memory = calloc(1, size + TT_FAR_APART);
+	void *memory = memory_alloc_zeroed(size + TT_FAR_APART);
 	uintptr_t p = (uintptr_t)memory;
 	struct intake *in;
 
@@ -56,7 +54,7 @@ void intake_destroy(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy(&in->bucket[i]);
 	block_pool_destroy(&in->pool);
-	free(in->memory);
+	memory_free(in->memory);
 }
 
 void intake_destroy_inherited(struct intake *in)
@@ -64,7 +62,7 @@ void intake_destroy_inherited(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy_inherited(&in->bucket[i]);
 	block_pool_destroy_inherited(&in->pool);
-	free(in->memory);
+	memory_free(in->memory);
 }
 
 void intake_used(struct intake *in, struct bucket_set *ret_used)

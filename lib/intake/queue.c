@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include "intake/queue.h"
+#include "os/memory.h"
 #include "os/must.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define MIN_ROWS 8
 
@@ -23,8 +21,8 @@ void queue_init(struct queue *q)
 void queue_destroy(struct queue *q)
 {
 	for (uint32_t i = q->head; i != q->tail; i++)
-		free(queue_row(q, i)->block);
-	free(q->row);
+		memory_free(queue_row(q, i)->block);
+	memory_free(q->row);
 }
 
 static bool is_last(const struct queue *q, uint32_t i)
@@ -189,7 +187,7 @@ static void settle(const struct queue *q, uint32_t i)
 
 	b->n = count_of(q, i);
 	if (from != b->entry)
-		memmove(b->entry, from, b->n * sizeof(*from));
+		memory_move(b->entry, from, b->n * sizeof(*from));
 }
 
 /*
@@ -313,8 +311,8 @@ static void join(struct queue *q, uint32_t from, uint32_t i,
 	size_t n = count_of(q, from);
 	int64_t nearest = queue_row(q, from)->nearest;
 
-	memmove(begin + n, begin, (size_t)(end - begin) * sizeof(*begin));
-	memcpy(begin, begin_of(q, from), n * sizeof(*begin));
+	memory_move(begin + n, begin, (size_t)(end - begin) * sizeof(*begin));
+	memory_move(begin, begin_of(q, from), n * sizeof(*begin));
 	set_end(q, i, end + n);
 	if (nearest < queue_row(q, i)->nearest)
 		queue_row(q, i)->nearest = nearest;

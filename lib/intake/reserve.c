@@ -3,9 +3,9 @@
 
 #include "intake/reserve.h"
 #include "intake/salvage.h"
+#include "os/memory.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /*
  * More than its part: an eighth, so that salvage finds one in about eight
@@ -67,7 +67,7 @@ static bool reserve_rows(struct queue *q, size_t blocks)
 	/* Eight rows in the beginning, of which seven can be used. */
 	while (size - size / 8 <= blocks)
 		size *= 2;
-	row = malloc(size * sizeof(*row));
+	row = memory_alloc(size * sizeof(*row));
 	if (!row)
 		return false;
 	/* Touched, too. */

@@ -4,6 +4,7 @@
 #include "intake/arrival.h"
 #include "intake/bucket.h"
 #include "intake/handover.h"
+#include "os/tool.h"
 
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 		    uint64_t *ret_id)
@@ -18,6 +19,7 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	/* From when it is armed it may be drained. */
 	if (ret_id)
 		*ret_id = slot_id(s, atom32_load(&s->state));
+	tool_release(s);
 	slot_arm(s, t, a.due);
 	if (likely(r == 0))
 		arrival_add(b, w, a.lane, slot_entry(s));

@@ -6,7 +6,6 @@
 #include "os/pages.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Words that are touched in one go. */

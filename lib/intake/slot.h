@@ -351,6 +351,13 @@ static inline uint32_t slot_in(uint32_t word, enum slot_state state)
 	return (word & ~SLOT_STATE_MASK) | state;
 }
 
+/* Was this timer running a moment ago, and not to run again? */
+static inline bool slot_is_running(const struct slot *s, uint64_t id)
+{
+	return unlikely(atom32_load(&s->state) ==
+			slot_in(slot_word(id), SLOT_RUNNING));
+}
+
 /* The id of the timer that a slot holds while its state is word. */
 static inline uint64_t slot_id(const struct slot *s, uint32_t word)
 {

@@ -3,8 +3,8 @@
 
 #include "intake/wakeup.h"
 #include "os/clock.h"
+#include "os/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* No time that the driver sleeps until is as early. */
@@ -23,7 +23,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 
 bool wakeup_open(struct wakeup *w, uint32_t n)
 {
-	w->visit = malloc(n * sizeof(*w->visit));
+	w->visit = memory_alloc(n * sizeof(*w->visit));
 	if (!w->visit)
 		return false;
 	w->n = n;
@@ -34,7 +34,7 @@ bool wakeup_open(struct wakeup *w, uint32_t n)
 
 void wakeup_close(struct wakeup *w)
 {
-	free(w->visit);
+	memory_free(w->visit);
 	w->visit = NULL;
 	w->n = 0;
 }

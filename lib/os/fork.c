@@ -7,16 +7,15 @@
 #include "config.h"
 
 #include "os/fork.h"
+#include "os/tool.h"
 
 #include <pthread.h>
 
-atom32 fork_number = 1;
-
 static void in_child(void)
 {
-	uint32_t next = atom32_load(&fork_number) + 1;
+	uint32_t next = fork_generation() + 1;
 
-	atom32_store(&fork_number, next ? next : 1);
+	atom32_store(&process.generation, next ? next : 1);
 }
 
 int fork_watch(void)
@@ -24,6 +23,7 @@ int fork_watch(void)
 	static atom32 watching;
 	int r = 0;
 
+	tool_hide(&watching, sizeof(watching));
 	/* Two threads at once count each fork twice, which is as good. */
 	if (!atom32_load(&watching)) {
 		r = pthread_atfork(NULL, NULL, in_child);

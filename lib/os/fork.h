@@ -8,18 +8,16 @@
 #ifndef TT_FORK_H
 #define TT_FORK_H
 
-#include "os/atomic.h"
 #include "os/base.h"
-
-/* Changes in the child, before fork(2) returns there; never 0. */
-extern atom32 fork_number;
+#include "os/process.h"
 
 /* Must have returned 0 before it counts: 0 or -ENOMEM.  Any thread. */
 int fork_watch(void);
 
+/* Changes in the child, before fork(2) returns there; never 0. */
 static inline uint32_t fork_generation(void)
 {
-	return atom32_load(&fork_number);
+	return atom32_load(&process.generation);
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "os/pages.h"
+#include "os/tool.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,7 +14,10 @@ void *pages_alloc(size_t size)
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	errno = saved_errno;
-	return p != MAP_FAILED ? p : NULL;
+	if (p == MAP_FAILED)
+		return NULL;
+	tool_hide(p, size);
+	return p;
 }
 
 void pages_free(void *p, size_t size)

@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include "os/base.h"
+#include "os/memory.h"
 #include "os/must.h"
 #include "pending/heap.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MIN_TABLE 16
@@ -19,15 +19,15 @@ void heap_init(struct heap *h)
 void heap_destroy(struct heap *h)
 {
 	while (h->chunks > 0)
-		free(h->chunk[--h->chunks]);
-	free(h->chunk);
+		memory_free(h->chunk[--h->chunks]);
+	memory_free(h->chunk);
 	heap_init(h);
 }
 
 static bool extend_table(struct heap *h)
 {
 	size_t size = h->table_size ? h->table_size * 2 : MIN_TABLE;
-	struct entry **table = realloc(h->chunk, size * sizeof(*table));
+	struct entry **table = memory_resize(h->chunk, size * sizeof(*table));
 
 	if (!table)
 		return false;
@@ -42,7 +42,8 @@ static TT_NOINLINE bool add_chunk(struct heap *h)
 
 	if (h->chunks == h->table_size && !extend_table(h))
 		return false;
-	chunk = aligned_alloc(TT_CACHE_LINE, HEAP_CHUNK * sizeof(*chunk));
+	chunk = memory_alloc_aligned(TT_CACHE_LINE,
+				     HEAP_CHUNK * sizeof(*chunk));
 	if (!chunk)
 		return false;
 	h->chunk[h->chunks++] = chunk;
@@ -138,7 +139,7 @@ void heap_push(struct heap *h, struct entry e)
 
 static TT_NOINLINE void drop_chunk(struct heap *h)
 {
-	free(h->chunk[--h->chunks]);
+	memory_free(h->chunk[--h->chunks]);
 }
 
 static bool has_surplus(const struct heap *h)

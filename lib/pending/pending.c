@@ -8,7 +8,6 @@
 #include "os/must.h"
 #include "pending/pending.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* In a step. */

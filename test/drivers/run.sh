@@ -26,6 +26,7 @@ run unit/test_cancel_wait
 run unit/test_current
 run unit/test_drain
 run unit/test_every
+run unit/test_leave
 run unit/test_life
 run unit/test_limit
 run unit/test_next

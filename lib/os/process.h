@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each call reads of the process: in one line, which is never written
+ * while there are several threads.
+ */
+#ifndef TT_PROCESS_H
+#define TT_PROCESS_H
+
+#include "os/atomic.h"
+
+struct tool;
+
+struct process {
+	/* See fork.h. */
+	atom32 generation;
+	/* See tool.h; constant once the library was loaded. */
+	const struct tool *tool;
+} __attribute__((aligned(16)));
+
+extern struct process process;
+
+#endif

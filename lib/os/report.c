@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/atomic.h"
+#include "os/report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* In one piece, so that lines of several threads are not mixed. */
+void report(const char *what)
+{
+	static const char name[] = "libtimerthread: ";
+	const struct iovec line[] = {
+		{(void *)(uintptr_t)name, sizeof(name) - 1},
+		{(void *)(uintptr_t)what, strlen(what)},
+		{(void *)(uintptr_t) "\n", 1},
+	};
+	int saved_errno = errno;
+
+	if (writev(STDERR_FILENO, line, 3) < 0)
+		errno = saved_errno;
+}
+
+void report_once(const char *what)
+{
+	static atom32 done;
+
+	if (atom32_swap(&done, 0, 1) == 0)
+		report(what);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/tool.h"
+
+/* Before the constructors that might use this library. */
+__attribute__((constructor(101))) static void find(void)
+{
+	process.tool = tool_tsan();
+	if (!process.tool)
+		process.tool = tool_valgrind();
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ThreadSanitizer, of gcc and of clang: its runtime is in the program, if it is
+ * anywhere, and has these functions.
+ *
+ * It sees what the C library is called for.  What one thread allocates another
+ * one frees, and what one has moved another one moves: only the library's own
+ * locks order these, so that it must ignore them.
+ */
+#include "config.h"
+
+#include "os/tool.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TT_TSAN
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define TT_TSAN
+#endif
+
+#ifdef TT_TSAN
+
+const struct tool *tool_tsan(void)
+{
+	return NULL;
+}
+
+#else
+
+#define WEAK __attribute__((weak, visibility("default")))
+
+/* As the runtime declares them. */
+WEAK void __tsan_acquire(void *addr);
+WEAK void __tsan_release(void *addr);
+WEAK void AnnotateIgnoreReadsBegin(const char *file, int line);
+WEAK void AnnotateIgnoreReadsEnd(const char *file, int line);
+WEAK void AnnotateIgnoreWritesBegin(const char *file, int line);
+WEAK void AnnotateIgnoreWritesEnd(const char *file, int line);
+
+static void release(const volatile void *p)
+{
+	__tsan_release((void *)(uintptr_t)p);
+}
+
+static void acquire(const volatile void *p)
+{
+	__tsan_acquire((void *)(uintptr_t)p);
+}
+
+/* It does not see what the library does with its memory. */
+static void hide(const volatile void *p, size_t size)
+{
+	(void)p;
+	(void)size;
+}
+
+static void ignore(void)
+{
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+}
+
+static void heed(void)
+{
+	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+}
+
+const struct tool *tool_tsan(void)
+{
+	static const struct tool tsan = {release, acquire, hide, ignore, heed};
+
+	return __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin &&
+			       AnnotateIgnoreReadsEnd &&
+			       AnnotateIgnoreWritesBegin &&
+			       AnnotateIgnoreWritesEnd
+		       ? &tsan
+		       : NULL;
+}
+
+#endif

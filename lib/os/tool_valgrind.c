@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * helgrind and DRD, which are told by requests: instructions that do nothing
+ * where valgrind does not run the program.  Its other tools need none.
+ */
+#include "config.h"
+
+#include "os/tool.h"
+
+#ifndef HAVE_VALGRIND
+
+const struct tool *tool_valgrind(void)
+{
+	return NULL;
+}
+
+#else
+
+#include <valgrind/drd.h>
+#include <valgrind/helgrind.h>
+
+static void helgrind_release(const volatile void *p)
+{
+	ANNOTATE_HAPPENS_BEFORE(p);
+}
+
+static void helgrind_acquire(const volatile void *p)
+{
+	ANNOTATE_HAPPENS_AFTER(p);
+}
+
+static void helgrind_hide(const volatile void *p, size_t size)
+{
+	VALGRIND_HG_DISABLE_CHECKING(p, size);
+}
+
+static void drd_release(const volatile void *p)
+{
+	VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ__DRD_ANNOTATE_HAPPENS_BEFORE,
+					p, 0, 0, 0, 0);
+}
+
+static void drd_acquire(const volatile void *p)
+{
+	VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ__DRD_ANNOTATE_HAPPENS_AFTER,
+					p, 0, 0, 0, 0);
+}
+
+static void drd_hide(const volatile void *p, size_t size)
+{
+	VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ__DRD_START_SUPPRESSION, p,
+					size, 0, 0, 0);
+}
+
+static void nothing(void)
+{
+}
+
+/* It alone tells which bytes it looks at. */
+static bool is_helgrind(void)
+{
+	unsigned char bits = 0, byte = 0;
+
+	return VALGRIND_HG_GET_ABITS(&byte, &bits, sizeof(byte)) == 1;
+}
+
+/* It alone numbers threads in its way, from 1. */
+static bool is_drd(void)
+{
+	return DRD_GET_DRD_THREADID != 0;
+}
+
+const struct tool *tool_valgrind(void)
+{
+	static const struct tool helgrind = {
+		helgrind_release, helgrind_acquire, helgrind_hide,
+		nothing,          nothing,
+	};
+	static const struct tool drd = {
+		drd_release, drd_acquire, drd_hide, nothing, nothing,
+	};
+
+	if (!RUNNING_ON_VALGRIND)
+		return NULL;
+	if (is_helgrind())
+		return &helgrind;
+	return is_drd() ? &drd : NULL;
+}
+
+#endif

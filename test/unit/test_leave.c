@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Callbacks that are left in another way than by returning.
+ */
+#include "config.h"
+
+#include "child.h"
+#include "fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unwind.h>
+
+static int said[2]; /* a pipe: what the child has on standard error */
+
+/* With the driver that is tested, or a callback of an executor. */
+static void drive(timerthread_fn *fn)
+{
+	const struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &none);
+	dup2(said[1], STDERR_FILENO);
+	NEED(timerthread_create(&tt) == 0);
+	NEED(driver_start(tt) == 0);
+	timerthread_schedule(tt, 0, fn, NULL, NULL);
+	for (;;)
+		pause();
+}
+
+/* Is the process aborted, with a message that has this in it? */
+static void expect_abort(void (*body)(void), const char *what)
+{
+	char message[1000] = "";
+	ssize_t n;
+	int status;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(said), 0);
+	pid = fork_child(body);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	n = read(said[0], message, sizeof(message) - 1);
+	ck_assert_int_gt(n, 0);
+	ck_assert_msg(strstr(message, what) != NULL, "%s", message);
+	ck_assert_msg(WIFSIGNALED(status), "status %d: %s", status, message);
+	ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+	close(said[0]);
+	close(said[1]);
+}
+
+static const char did_not_return[] =
+	"libtimerthread: a callback did not return: ";
+
+static void exit_thread(void *arg)
+{
+	(void)arg;
+	pthread_exit(NULL);
+}
+
+static void exiting(void)
+{
+	drive(exit_thread);
+}
+
+START_TEST(the_thread_exits)
+{
+	expect_abort(exiting, did_not_return);
+}
+END_TEST
+
+static void cancel_self(void *arg)
+{
+	(void)arg;
+	/* A timer thread does not permit it unless it is told to. */
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+}
+
+static void cancelled(void)
+{
+	drive(cancel_self);
+}
+
+START_TEST(the_thread_is_cancelled)
+{
+	expect_abort(cancelled, did_not_return);
+}
+END_TEST
+
+/* What somebody does who catches an exception further out. */
+static _Unwind_Reason_Code go_on(int version, _Unwind_Action actions,
+				 _Unwind_Exception_Class class,
+				 struct _Unwind_Exception *e,
+				 struct _Unwind_Context *context, void *arg)
+{
+	(void)version;
+	(void)actions;
+	(void)class;
+	(void)e;
+	(void)context;
+	(void)arg;
+	return _URC_NO_REASON;
+}
+
+static void throw(void *arg)
+{
+	static struct _Unwind_Exception e;
+
+	(void)arg;
+	_Unwind_ForcedUnwind(&e, go_on, NULL);
+}
+
+static void throwing(void)
+{
+	drive(throw);
+}
+
+START_TEST(an_exception_is_caught_outside)
+{
+	expect_abort(throwing, did_not_return);
+}
+END_TEST
+
+static void cancel_testing(void *arg)
+{
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+	sem_post(arg);
+}
+
+START_TEST(the_timer_thread_cannot_be_cancelled)
+{
+	setup();
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	timerthread_schedule(tt, 0, cancel_testing, &ran, NULL);
+	wait_for(&ran);
+	timerthread_schedule(tt, 0, post, &ran, NULL);
+	wait_for(&ran);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		the_thread_exits,
+		the_thread_is_cancelled,
+		an_exception_is_caught_outside,
+		the_timer_thread_cannot_be_cancelled,
+	};
+
+	return RUN_TESTS("leave", tests);
+}
