@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "api/driver.h"
+#include "os/base.h"
 
 #include <errno.h>
 
@@ -43,4 +44,10 @@ void driver_end(struct timerthread *tt)
 		wakeup_lie_down(&tt->engine.wakeup, tt->engine.next);
 	tt->turning = false;
 	instance_leave(tt);
+}
+
+/* Not inlined: compilers take errno to be at one place in a function. */
+TT_NOINLINE void driver_restore_errno(int saved)
+{
+	errno = saved;
 }

@@ -20,4 +20,7 @@
 int driver_begin(struct timerthread *tt, enum driver driver, bool valid);
 void driver_end(struct timerthread *tt);
 
+/* A task may have changed its thread in a callback, and with that its errno. */
+void driver_restore_errno(int saved);
+
 #endif

@@ -55,7 +55,7 @@ TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
 
 	if (r == 0) {
 		r = dispatch(tt);
-		errno = saved_errno;
+		driver_restore_errno(saved_errno);
 	}
 	return r;
 }

@@ -61,7 +61,7 @@ TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
 
 	if (r == 0) {
 		r = advance(tt, clock_add(watch_now(&tt->engine.watch), ns));
-		errno = saved_errno;
+		driver_restore_errno(saved_errno);
 	}
 	return r;
 }
