@@ -78,10 +78,10 @@ typedef uint64_t timerthread_id;
  * work there; on a thread of the program those that the program has blocked
  * there.  With an executor callbacks run as timerthread_set_executor says.
  *
- * A callback must return.  If it is left by a C++ exception, by pthread_exit(3)
- * or by the cancellation of its thread, the process is aborted, with a message
- * on standard error.  (An exception that nobody would catch ends the process
- * where it is thrown.)  If it is left by longjmp(3) the behaviour is undefined.
+ * A callback must return.  A C++ exception that it lets out ends the process by
+ * std::terminate where it was thrown, as if the callback were noexcept; if its
+ * thread exits or is cancelled within it, the process is aborted, with a message
+ * on standard error.  If it is left by longjmp(3) the behaviour is undefined.
  * The timer thread itself cannot be cancelled.  The same holds for the other
  * functions that the library calls, but for those of timerthread_drain.
  */

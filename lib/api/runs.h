@@ -41,7 +41,7 @@ struct runs_part {
 	struct lock lock;
 	/* Protected by the lock. */
 	bool closed;
-	/* Written under the lock.  Who is on the list sees that there is one. */
+	/* Written under the lock.  Who is on the list sees that one is. */
 	atomword first; /* a struct running, or 0 */
 	struct tally called;
 } __attribute__((aligned(TT_FAR_APART)));

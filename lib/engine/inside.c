@@ -3,20 +3,16 @@
  * A callback can ask which it is without knowing the instance: for that each
  * thread has a record of its own.  It is a copy, and refers to nothing that
  * goes when the callback is over: a task may have left this thread by then.
- *
- * A function is left by an exception, by pthread_exit(3) or by the cancellation
- * of its thread through a clean-up handler: for this the library is compiled
- * with -fexceptions.
  */
 #include "config.h"
 
 #include "engine/inside.h"
+#include "os/call.h"
 #include "os/fork.h"
 #include "os/report.h"
 
 #include <pthread.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 struct current {
 	const struct inside *in; /* which call it is; NULL: none */
@@ -34,21 +30,6 @@ uintptr_t inside_who(const struct task_id *t)
 	uintptr_t task = t->fn ? t->fn(t->ctx) : 0;
 
 	return likely(task == 0) ? (uintptr_t)pthread_self() : task;
-}
-
-static void left(void *arg)
-{
-	(void)arg;
-	report("a callback did not return: it threw an exception, or its "
-	       "thread exited or was cancelled");
-	abort();
-}
-
-static void call(timerthread_fn *fn, void *arg)
-{
-	pthread_cleanup_push(left, NULL);
-	fn(arg);
-	pthread_cleanup_pop(0);
 }
 
 /* Not inlined: the address of what is the thread's own is another one then. */
@@ -75,7 +56,7 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 	current = (struct current){in, tt, *run, generation, task_id, who};
 	in->id = run->id;
 	atomword_store(&in->who, who);
-	call(fn, arg);
+	call_to_return(fn, arg);
 	leave(in, &outer, &task_id);
 	if (unlikely(generation != fork_generation()))
 		return false;
