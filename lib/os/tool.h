@@ -27,7 +27,7 @@
 #include <stddef.h>
 
 struct tool {
-	/* What was before a release of p is before what is after its acquire. */
+	/* What is before the first comes before what is after the other. */
 	void (*release)(const volatile void *p);
 	void (*acquire)(const volatile void *p);
 	/* Memory that is the library's own, until it is freed. */
