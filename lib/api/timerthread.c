@@ -23,7 +23,7 @@ static TT_NOINLINE int why_full(struct timerthread *tt)
 	return r;
 }
 
-/* The bucket has no memory for it, or it is shut. */
+/* The bucket was never used, has no memory for it, or is shut. */
 static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
 					  struct bucket *b,
 					  const struct timer *t,
@@ -31,7 +31,9 @@ static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
 {
 	struct engine *e = &tt->engine;
 
-	if (r != -ESHUTDOWN)
+	if (r == -ESHUTDOWN && intake_use(e->intake, b))
+		r = bucket_schedule(b, &e->wakeup, t, ret_id);
+	if (r < 0 && r != -ESHUTDOWN)
 		r = intake_schedule_elsewhere(e->intake, b, &e->wakeup, t,
 					      ret_id, r);
 	if (r < 0)

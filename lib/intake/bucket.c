@@ -4,13 +4,9 @@
 #include "intake/bucket.h"
 #include "os/must.h"
 
-#include <string.h>
-
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 		 struct block_pool *pool)
 {
-	memset(b, 0, sizeof(*b));
-	lock_init(&b->lock);
 	b->nearest = INT64_MAX;
 	b->grows = true;
 	b->salvaged = SLOT_FIRST_NUMBER;
@@ -64,6 +60,8 @@ void bucket_check(struct bucket *b)
 		must(b->lane[i].queue.nearest >= b->nearest);
 	}
 	must(b->stranded_nearest >= b->nearest);
-	slots_check(&b->slots);
+	if (b->pool)
+		slots_check(&b->slots);
+	must(b->pool || !b->open);
 	lock_release(&b->lock);
 }

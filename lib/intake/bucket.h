@@ -26,8 +26,8 @@
  *  5. No timer in the bucket is due before `nearest`, which is announced to the
  *     wake-up; or the driver is visiting the bucket.
  *
- * Any thread: schedule, reschedule, get_deadline.  Who starts and stops the
- * instance: open, shut.  The driver: collect, put, reclaim, flush.
+ * Any thread: schedule, reschedule, get_deadline.  Who uses it first: init.  Who
+ * starts and stops the instance: open, shut.  The driver: collect, put, reclaim, flush.
  */
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H
@@ -69,13 +69,14 @@ struct bucket {
 	struct slot *stranded;
 	struct slot *visited;     /* those, in a visit, until it has them */
 	int64_t stranded_nearest; /* none of those is due earlier */
-	struct block_pool *pool;  /* constant */
+	struct block_pool *pool;  /* constant from bucket_init; NULL before */
 	/* Any thread's: where there was room when there was none here. */
 	atom32 other;
 	/* The driver's own: dead slots whose bits do not yet say free. */
 	struct slot_batch recycled __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(TT_FAR_APART)));
 
+/* All zero before; its lock may be held. */
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 		 struct block_pool *pool);
 void bucket_destroy(struct bucket *b);

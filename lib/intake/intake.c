@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "intake/intake.h"
-#include "os/memory.h"
+#include "os/pages.h"
 
 /* So many others are looked at. */
 #define OTHERS 8
@@ -10,7 +10,7 @@
 TT_NOINLINE struct bucket *intake_pick_other(struct intake *in,
 					     struct bucket *b)
 {
-	uint32_t i = b->slots.bucket;
+	uint32_t i = (uint32_t)(b - in->bucket);
 
 	for (uint32_t k = 0; k < OTHERS && k + 1 < in->n; k++) {
 		i = i + 1 < in->n ? i + 1 : 0;
@@ -27,25 +27,22 @@ uint32_t intake_default_buckets(void)
 	return n < INTAKE_MAX_BUCKETS ? (uint32_t)n : INTAKE_MAX_BUCKETS;
 }
 
+static size_t size_of(uint32_t n)
+{
+	return sizeof(struct intake) + n * sizeof(struct bucket);
+}
+
 struct intake *intake_create(uint32_t n)
 {
-	size_t size = sizeof(struct intake) + n * sizeof(struct bucket);
-	void *memory = memory_alloc_zeroed(size + TT_FAR_APART);
-	uintptr_t p = (uintptr_t)memory;
-	struct intake *in;
+	struct intake *in = pages_alloc(size_of(n));
 
-	if (!memory)
+	if (!in)
 		return NULL;
-	p = (p + TT_FAR_APART - 1) & ~(uintptr_t)(TT_FAR_APART - 1);
-	in = (struct intake *)p;
-	in->memory = memory;
 	in->n = n;
 	cpu_map_init(&in->cpus, n);
 	block_pool_init(&in->pool);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
-	for (uint32_t i = 0; i < n; i++)
-		bucket_init(&in->bucket[i], i, in->shift, &in->pool);
 	return in;
 }
 
@@ -54,7 +51,7 @@ void intake_destroy(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy(&in->bucket[i]);
 	block_pool_destroy(&in->pool);
-	memory_free(in->memory);
+	pages_free(in, size_of(in->n));
 }
 
 void intake_destroy_inherited(struct intake *in)
@@ -62,7 +59,7 @@ void intake_destroy_inherited(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy_inherited(&in->bucket[i]);
 	block_pool_destroy_inherited(&in->pool);
-	memory_free(in->memory);
+	pages_free(in, size_of(in->n));
 }
 
 void intake_used(struct intake *in, struct bucket_set *ret_used)
@@ -76,14 +73,38 @@ void intake_used(struct intake *in, struct bucket_set *ret_used)
 
 void intake_open(struct intake *in)
 {
-	for (uint32_t i = 0; i < in->n; i++)
-		bucket_open(&in->bucket[i]);
+	atom32_store(&in->open, 1);
+	for (uint32_t i = 0; i < in->n; i++) {
+		if (slots_begun(&in->bucket[i].slots))
+			bucket_open(&in->bucket[i]);
+	}
 }
 
+/* Who uses a bucket after its turn here finds this, by its lock. */
 void intake_shut(struct intake *in)
 {
+	atom32_store(&in->open, 0);
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_shut(&in->bucket[i]);
+}
+
+void intake_set_up(struct intake *in, struct bucket *b)
+{
+	bucket_init(b, (uint32_t)(b - in->bucket), in->shift, &in->pool);
+}
+
+bool intake_use(struct intake *in, struct bucket *b)
+{
+	bool open;
+
+	lock_acquire(&b->lock);
+	if (!b->pool && atom32_load(&in->open)) {
+		intake_set_up(in, b);
+		b->open = true;
+	}
+	open = b->open;
+	lock_release(&b->lock);
+	return open;
 }
 
 void intake_recycle(struct intake *in, struct slot *s)

@@ -13,8 +13,12 @@
  * CPU and will not go on before this thread has had its turn: then another
  * bucket will do.
  *
- * Any thread: pick, slot, and the buckets' own functions.  The driver: the
- * rest.
+ * A bucket that nobody has scheduled into is all zero, and its memory was never
+ * touched: so an instance takes memory for the CPUs that use it.  To a call that
+ * schedules it looks as if it were shut, and that call has it set up.
+ *
+ * Any thread: pick, use, slot, and the buckets' own functions.  Who starts and
+ * stops the instance: create, destroy, open, shut.  The driver: the rest.
  */
 #ifndef TT_INTAKE_H
 #define TT_INTAKE_H
@@ -33,8 +37,9 @@ struct intake {
 	uint32_t n;
 	uint32_t shift;      /* bits of a slot's index that say the bucket */
 	struct cpu_map cpus; /* a bucket for each */
-	void *memory;
 	struct block_pool pool; /* for blocks of all; it has a lock */
+	/* 1: timers may be scheduled.  Read under the lock of a bucket. */
+	atom32 open;
 	/* The driver's own: buckets with recycled slots. */
 	struct bucket_set recycled __attribute__((aligned(TT_FAR_APART)));
 	struct bucket bucket[];
@@ -49,6 +54,15 @@ void intake_destroy_inherited(struct intake *in);
 
 void intake_open(struct intake *in);
 void intake_shut(struct intake *in);
+
+/*
+ * Sets up a bucket, if nobody has used it.  False: it is shut.  Without the
+ * lock.
+ */
+bool intake_use(struct intake *in, struct bucket *b);
+
+/* The same, for who starts the instance. */
+void intake_set_up(struct intake *in, struct bucket *b);
 
 /* Which buckets have ever been used. */
 void intake_used(struct intake *in, struct bucket_set *ret_used);

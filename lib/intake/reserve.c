@@ -91,8 +91,10 @@ bool intake_reserve(struct intake *in, size_t n)
 {
 	bool ok = block_pool_fill(&in->pool, reserve_blocks(in, n));
 
-	for (uint32_t i = 0; ok && i < in->n; i++)
+	for (uint32_t i = 0; ok && i < in->n; i++) {
+		intake_set_up(in, &in->bucket[i]);
 		ok = reserve_in_bucket(&in->bucket[i], n / in->n + 1);
+	}
 	return ok;
 }
 
@@ -134,7 +136,8 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 	for (uint32_t k = 0; k < in->n; k++, i = next_of(in, i)) {
 		struct bucket *other = &in->bucket[i];
 
-		while (make(other)) {
+		/* One that was never used has none. */
+		while (slots_begun(&other->slots) && make(other)) {
 			r = bucket_schedule(other, w, t, ret_id);
 			if (lacks_memory(r))
 				continue;
@@ -181,10 +184,12 @@ static int schedule_salvaged(struct intake *in, struct bucket *b,
 
 	for (uint32_t k = 0; k < in->n && looks < SALVAGE_LOOKS; k++) {
 		struct bucket *other = &in->bucket[i];
-		int now = bucket_salvage_step(other, &slots)
-				  ? bucket_schedule(other, w, t, ret_id)
-				  : r;
+		int now = r;
 
+		slots = 0;
+		if (slots_begun(&other->slots) &&
+		    bucket_salvage_step(other, &slots))
+			now = bucket_schedule(other, w, t, ret_id);
 		if (!lacks_memory(now))
 			return now;
 		looks += slots < SALVAGE_LOOKS ? slots : SALVAGE_LOOKS;

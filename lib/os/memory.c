@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "os/base.h"
 #include "os/memory.h"
 #include "os/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void *taken(void *p, size_t size)
+static TT_NOINLINE void *taken(void *p, size_t size)
 {
 	tool_heed();
 	if (p)
@@ -19,12 +20,6 @@ void *memory_alloc(size_t size)
 {
 	tool_ignore();
 	return taken(malloc(size), size);
-}
-
-void *memory_alloc_zeroed(size_t size)
-{
-	tool_ignore();
-	return taken(calloc(1, size), size);
 }
 
 void *memory_alloc_aligned(size_t alignment, size_t size)

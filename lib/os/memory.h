@@ -12,7 +12,6 @@
 
 /* NULL: there is none. */
 void *memory_alloc(size_t size);
-void *memory_alloc_zeroed(size_t size);
 void *memory_alloc_aligned(size_t alignment, size_t size);
 
 /* p, which may be NULL, is from one of those, or from this. */

@@ -7,6 +7,7 @@
 
 #include "engine/turn.h"
 #include "harness.h"
+#include "use_all.h"
 
 static struct engine engine;
 
@@ -16,6 +17,7 @@ static inline void bare_open(uint32_t buckets, clockid_t clock)
 	engine.watch.clock = clock;
 	ck_assert_int_eq(engine_open(&engine, buckets, false), 0);
 	intake_open(engine.intake);
+	use_all(engine.intake);
 }
 
 static inline void bare_begin(uint32_t buckets, clockid_t clock)

@@ -9,6 +9,7 @@
 #include "intake/intake.h"
 #include "intake/rent.h"
 #include "os/must.h"
+#include "use_all.h"
 
 #include <errno.h>
 
@@ -40,6 +41,7 @@ static void begin_all(uint32_t n)
 	intake = intake_create(n);
 	ck_assert_ptr_nonnull(intake);
 	intake_open(intake);
+	use_all(intake);
 	bucket = &intake->bucket[0];
 	spares = NULL;
 }

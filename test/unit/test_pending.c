@@ -8,6 +8,7 @@
 #include "os/clock.h"
 #include "os/must.h"
 #include "pending/pending.h"
+#include "use_all.h"
 
 #define NOW    (INT64_C(1) << 50)
 #define MS     INT64_C(1000000)
@@ -41,6 +42,7 @@ static void begin(void)
 	intake = intake_create(BUCKETS);
 	ck_assert_ptr_nonnull(intake);
 	intake_open(intake);
+	use_all(intake);
 	ck_assert(pending_init(&pending, intake, &wakeup));
 }
 

@@ -385,7 +385,6 @@ START_TEST(salvage)
 	setup();
 	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	b = &tt->engine.intake->bucket[0];
-	ck_assert(!bucket_salvage(b));
 	for (int i = 0; i < N; i++)
 		schedule_one(i, (i + 1) * MS);
 	ck_assert(!bucket_salvage(b));

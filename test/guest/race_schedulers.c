@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A race: two threads, which schedule timers of one instance, change one
+ * number.  That they take the same locks in the library does not order them.
+ */
+#include "guest.h"
+
+static int number;
+
+static void none(void *arg)
+{
+	(void)arg;
+}
+
+static void *use(void *arg)
+{
+	for (int i = 0; i < 100; i++) {
+		number++;
+		expect(timerthread_schedule_after(arg, HOUR, none, NULL,
+						  NULL) == 0);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	struct timerthread *tt = create();
+	pthread_t thread[2];
+
+	expect(timerthread_set_buckets(tt, 1) == 0);
+	expect(timerthread_start(tt, NULL) == 0);
+	for (int i = 0; i < 2; i++)
+		thread[i] = spawn(use, tt);
+	for (int i = 0; i < 2; i++)
+		join(thread[i]);
+	timerthread_destroy(tt);
+	return 0;
+}
