@@ -81,9 +81,10 @@ typedef uint64_t timerthread_id;
  * A callback must return.  A C++ exception that it lets out ends the process by
  * std::terminate where it was thrown, as if the callback were noexcept; if its
  * thread exits or is cancelled within it, the process is aborted, with a
- * message on standard error.  If it is left by longjmp(3) the behaviour is undefined.
- * The timer thread itself cannot be cancelled.  The same holds for the other
- * functions that the library calls, but for those of timerthread_drain.
+ * message on standard error.  If it is left by longjmp(3) the behaviour is
+ * undefined.  The timer thread itself cannot be cancelled.  The same holds for
+ * the other functions that the library calls, but for those of
+ * timerthread_drain.
  */
 typedef void timerthread_fn(void *arg);
 

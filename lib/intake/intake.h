@@ -14,8 +14,8 @@
  * bucket will do.
  *
  * A bucket that nobody has scheduled into is all zero, and its memory was never
- * touched: so an instance takes memory for the CPUs that use it.  To a call that
- * schedules it looks as if it were shut, and that call has it set up.
+ * touched: so an instance takes memory for the CPUs that use it.  To a call
+ * that schedules it looks as if it were shut, and that call has it set up.
  *
  * Any thread: pick, use, slot, and the buckets' own functions.  Who starts and
  * stops the instance: create, destroy, open, shut.  The driver: the rest.
