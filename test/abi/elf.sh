@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What the shared library promises to the loader: its soname, no dependency
-# but the C library, never unmapped, bound at load, no executable stack.
+# but the C library, never unmapped, bound at load, no executable stack, and
+# that it calls its own functions.
 set -eu
 builddir=${builddir:?run this by make check}
 
@@ -23,6 +24,7 @@ fail() {
 }
 
 dynamic=$(LC_ALL=C "$READELF" -dW "$so")
+relocations=$(LC_ALL=C "$READELF" -rW "$so")
 segments=$(LC_ALL=C "$READELF" -lW "$so")
 echo "$dynamic"
 echo "$segments"
@@ -47,6 +49,8 @@ has "$dynamic" '\(FLAGS_1\).*NODELETE' || fail "dlclose would unmap it"
 has "$dynamic" '\(FLAGS_1\).*NOW' || fail "it is not bound at load"
 has "$dynamic" '\(RPATH\)|\(RUNPATH\)' && fail "it has a run path"
 has "$dynamic" '\(TEXTREL\)' && fail "it relocates its code"
+has "$relocations" ' timerthread_' &&
+	fail "it may call the functions of another copy"
 has "$segments" '^ *GNU_RELRO' || fail "its relocations stay writable"
 has "$segments" '^ *GNU_STACK .* RW +0x' || fail "its stack is executable"
 exit "$failed"
