@@ -2,16 +2,20 @@
 /*
  * So many timers that memory is taken by one thread, and used and freed by
  * others; most of them are cancelled, so that what is left is moved together.
- * Also with a cap and a reserve.  The argument: how many each thread has.
+ * Also with a cap and a reserve.  BOXES says how many of each thread.
  */
 #include "guest.h"
 
+#ifndef BOXES
+#define BOXES 1000
+#endif
+
 enum {
 	THREADS = 4,
+	MOST = THREADS * BOXES,
 };
 
 static struct timerthread *tt;
-static int boxes; /* of each thread */
 
 struct box {
 	timerthread_id id;
@@ -33,14 +37,14 @@ static int64_t delay_of(int i)
 
 static void *use(void *arg)
 {
-	struct box *box = calloc((size_t)boxes, sizeof(*box));
+	struct box *box = calloc(BOXES, sizeof(*box));
 
 	(void)arg;
 	expect(box != NULL);
-	for (int i = 0; i < boxes; i++)
+	for (int i = 0; i < BOXES; i++)
 		expect(timerthread_schedule_after(tt, delay_of(i), add, &box[i],
 						  &box[i].id) == 0);
-	for (int i = 0; i < boxes; i++) {
+	for (int i = 0; i < BOXES; i++) {
 		if (i % 16 == 0)
 			wait_until_over(tt, box[i].id);
 		else
@@ -53,14 +57,13 @@ static void *use(void *arg)
 
 static void try(bool cap, bool reserve)
 {
-	size_t most = THREADS * (size_t)boxes;
 	pthread_t thread[THREADS];
 
 	tt = create();
 	if (cap)
-		expect(timerthread_set_max_timers(tt, most) == 0);
+		expect(timerthread_set_max_timers(tt, MOST) == 0);
 	if (reserve)
-		expect(timerthread_set_reserve(tt, most) == 0);
+		expect(timerthread_set_reserve(tt, MOST) == 0);
 	expect(timerthread_start(tt, NULL) == 0);
 	for (int i = 0; i < THREADS; i++)
 		thread[i] = spawn(use, NULL);
@@ -69,9 +72,8 @@ static void try(bool cap, bool reserve)
 	timerthread_destroy(tt);
 }
 
-int main(int argc, char *argv[])
+int main(void)
 {
-	boxes = argc > 1 ? atoi(argv[1]) : 1000;
 	try(false, false);
 	try(true, true);
 	return 0;

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034
 # SPDX-License-Identifier: MIT
 # Installs into a scratch root, for the script that sources this.
 builddir=${builddir:?run this by make check}
@@ -34,7 +34,6 @@ inside() {
 
 inside install
 
-# shellcheck disable=SC2034 # for who sources this
 failed=0
 fail() {
 	echo "FAIL: $*"

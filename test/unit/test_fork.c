@@ -472,11 +472,12 @@ END_TEST
  */
 static size_t allocated(void)
 {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
 	return mallinfo2().uordblks;
-#else
-	return 0;
 #endif
+#endif
+	return 0;
 }
 
 static size_t allocated_before;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "attributes.h"
 #include "harness.h"
 #include "os/lock.h"
 
@@ -214,7 +215,8 @@ START_TEST(realtime_thread_lets_the_holder_run)
 	CPU_SET(sched_getcpu(), &cpu);
 	pthread_attr_init(&attr);
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setaffinity_np(&attr, sizeof(cpu), &cpu);
+	if (!set_affinity(&attr, &cpu))
+		return;
 	lock_init(&lock);
 	ck_assert_int_eq(pthread_create(&holder, &attr, hold_on_cpu, NULL), 0);
 	while (!atom32_load_acquire(&held))

@@ -85,7 +85,9 @@ static void once(struct cancelled *c, long n)
 	series_add(&c->p99, (double)percentile(late, PROBES, 0.99) / 1e3);
 	series_add(&c->most, (double)late[PROBES - 1] / 1e3);
 	/* What the C library holds back is not the timers'. */
+#ifdef __GLIBC__
 	malloc_trim(0);
+#endif
 	series_add(&c->left,
 		   (double)(resident_bytes() - before) / (double)n - 64);
 	timerthread_destroy(tt);
