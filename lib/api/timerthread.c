@@ -201,10 +201,8 @@ static inline int reschedule(struct timerthread *tt, timerthread_id id,
 	/* Within its callback it is running all the time. */
 	inside = slot_is_running(s, id) && instance_inside(tt, id);
 	tool_release(s);
-	r = bucket_reschedule(intake_bucket(in, slot_index(id)),
-			      &tt->engine.wakeup, s, id, deadline, inside);
-	learn(s);
-	return r;
+	return bucket_reschedule(intake_bucket(in, slot_index(id)),
+				 &tt->engine.wakeup, s, id, deadline, inside);
 }
 
 TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
@@ -234,11 +232,9 @@ TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 	r = find(tt, id, &s);
 	if (r < 0)
 		return r;
-	r = bucket_get_deadline(
+	return bucket_get_deadline(
 		intake_bucket(tt->engine.intake, slot_index(id)), s, id,
 		ret_deadline);
-	learn(s);
-	return r;
 }
 
 TT_EXPORT const char *timerthread_version(void)

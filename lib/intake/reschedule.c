@@ -18,6 +18,7 @@
 #include "intake/arrival.h"
 #include "intake/bucket.h"
 #include "intake/handover.h"
+#include "os/tool.h"
 
 /*
  * Marks a pending timer as moved: from then on the driver, coming upon its
@@ -54,10 +55,24 @@ static int move_running(struct slot *s, uint32_t word, int64_t deadline,
 	return 0;
 }
 
+/*
+ * The state.  What the timer's runs did until now is before this; but not what
+ * one does that begins as soon as the lock is released.  Under the lock.
+ */
+static uint32_t learn_state(const struct slot *s)
+{
+	uint32_t word = atom32_load_acquire(&s->state);
+
+	/* 0: there was never a timer in it. */
+	if (unlikely(tool_here() != NULL) && word != 0)
+		tool_acquire(s);
+	return word;
+}
+
 /* As bucket_reschedule, under the lock.  1: it needs a new entry. */
 static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
 {
-	uint32_t word = atom32_load_acquire(&s->state);
+	uint32_t word = learn_state(s);
 
 	if (slot_in(word, SLOT_ARMED) != slot_word(id))
 		return -ENOENT;
@@ -163,7 +178,7 @@ int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 	int r = -ENOENT;
 
 	lock_acquire(&b->lock);
-	word = atom32_load_acquire(&s->state);
+	word = learn_state(s);
 	if (slot_in(word, SLOT_ARMED) == slot_word(id) &&
 	    (slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED ||
 	     slot_state(word) == SLOT_REPEATING)) {

@@ -10,6 +10,7 @@ enum {
 
 static struct hint begun;
 static int *written[TIMERS];
+static int result[TEAM];
 
 static void write_new(void *arg)
 {
@@ -61,6 +62,28 @@ static void try(struct team *team, bool stop)
 	end(tt, stop);
 }
 
+static void write_result(void *arg)
+{
+	*(int *)arg = 1;
+	hint_give(&begun);
+}
+
+/* One for each thread, and all are over by then, though nobody has said so. */
+static void try_over(struct team *team)
+{
+	struct timerthread *tt = create_with(team);
+
+	for (int i = 0; i < TEAM; i++)
+		expect(timerthread_schedule(tt, 0, write_result, &result[i],
+					    NULL) == 0);
+	hint_take(&begun, TEAM);
+	nap();
+	expect(timerthread_stop(tt) == 0);
+	for (int i = 0; i < TEAM; i++)
+		expect(result[i] == 1);
+	timerthread_destroy(tt);
+}
+
 static void *dispatch(void *arg)
 {
 	expect(timerthread_dispatch(arg) > 0);
@@ -92,6 +115,7 @@ int main(void)
 	team_open(&team);
 	for (int stop = 0; stop < 2; stop++)
 		try(&team, stop);
+	try_over(&team);
 	team_close(&team);
 	hint_close(&begun);
 	return 0;

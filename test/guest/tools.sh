@@ -6,7 +6,7 @@
 # not built with it), memcheck, helgrind and DRD.  They have nothing to say
 # about a program that is correct, and find the race in one that has one.
 #
-# shellcheck disable=SC2317 # some functions are called by way of others
+# shellcheck disable=SC2154,SC2317 # variables of scratch.sh; what series calls
 set -eu
 # shellcheck source=test/install/scratch.sh
 . "$(dirname "$0")/../install/scratch.sh"
