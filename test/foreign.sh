@@ -77,12 +77,15 @@ foreign_tests() {
 		echo "$name: there is no Check: 1 failed"
 		return 0
 	fi
+	# The benchmarks are not run there.
+	built='check TESTS='
 	tests "$name" "$target" --enable-werror CC="$cc" CXX=none "$@" \
 		CPPFLAGS="-idirafter $PWD/$foreign/include" \
 		ATOMIC_OPS_CFLAGS=' ' ATOMIC_OPS_LIBS=' ' \
 		CHECK_CFLAGS="-I$PWD/$foreign/$name/include" \
 		CHECK_LIBS="$PWD/$foreign/$name/lib/libcheck.a -lm" \
 		PKG_CONFIG_LIBDIR=/nonexistent
+	built=programs
 }
 
 # musl, on this machine.

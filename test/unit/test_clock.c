@@ -22,6 +22,7 @@
 #include "child.h"
 #include "contents.h"
 #include "fixture.h"
+#include "real.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -61,7 +62,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 
 	if (!atomword_load_acquire(&next))
 		atomword_store_release(
-			&next, (uintptr_t)dlsym(RTLD_NEXT, "clock_gettime"));
+			&next, (uintptr_t)real_with_times("clock_gettime"));
 	r = ((int (*)(clockid_t, struct timespec *))atomword_load_acquire(
 		&next))(clock, t);
 	if (r == 0 && clock == (clockid_t)atom32_load_acquire(&shifted_clock))

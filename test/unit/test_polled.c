@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "real.h"
 #include "timers.h"
 
 #include "child.h"
@@ -76,7 +77,7 @@ int timerfd_settime(int timer, int flags, const struct itimerspec *new,
 {
 	typedef int settime(int, int, const struct itimerspec *,
 			    struct itimerspec *);
-	settime *next = (settime *)dlsym(RTLD_NEXT, "timerfd_settime");
+	settime *next = (settime *)real_with_times("timerfd_settime");
 	int r;
 
 	tarry_here(TARRY_BEFORE);
