@@ -7,7 +7,13 @@
 
 #include "os/tool.h"
 
-#ifndef HAVE_VALGRIND
+#ifdef HAVE_VALGRIND
+#include <valgrind/drd.h>
+#include <valgrind/helgrind.h>
+#endif
+
+/* Its headers say that it does not run this machine's programs. */
+#if !defined(HAVE_VALGRIND) || defined(NVALGRIND)
 
 const struct tool *tool_valgrind(void)
 {
@@ -15,9 +21,6 @@ const struct tool *tool_valgrind(void)
 }
 
 #else
-
-#include <valgrind/drd.h>
-#include <valgrind/helgrind.h>
 
 static void helgrind_release(const volatile void *p)
 {
