@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034
 # SPDX-License-Identifier: MIT
 #
 # For ./bootstrap, which sources this: tests with another C library, and for

@@ -35,8 +35,8 @@
 struct intake {
 	/* Constant. */
 	uint32_t n;
-	uint32_t shift;      /* bits of a slot's index that say the bucket */
-	struct cpu_map cpus; /* a bucket for each */
+	uint32_t shift;         /* bits of a slot's index that say the bucket */
+	struct cpu_map cpus;    /* a bucket for each */
 	struct block_pool pool; /* for blocks of all; it has a lock */
 	/* 1: timers may be scheduled.  Read under the lock of a bucket. */
 	atom32 open;

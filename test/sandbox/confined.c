@@ -62,8 +62,8 @@ static void allow(scmp_filter_ctx filter, const char *names)
 }
 
 /*
- * For all threads.  The first time it also gives up what would let a new program
- * undo it, for which there is a call more.
+ * For all threads.  The first time it also gives up what would let a new
+ * program undo it, for which there is a call more.
  */
 static void confine(const char *names, const char *more, bool first)
 {

@@ -31,6 +31,7 @@ static const struct {
 	{"drivers", bench_drivers, "what an expired timer costs, by driver"},
 	{"slack", bench_slack, "wake-ups that slack saves"},
 	{"memory", bench_memory, "memory when all is cancelled"},
+	{"idle", bench_idle, "an instance on which nothing happens"},
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))

@@ -78,6 +78,7 @@ void bench_pair(const struct bench_options *o);
 void bench_reschedule(const struct bench_options *o);
 void bench_handover(const struct bench_options *o);
 void bench_memory(const struct bench_options *o);
+void bench_idle(const struct bench_options *o);
 void bench_wakeups(const struct bench_options *o);
 void bench_drivers(const struct bench_options *o);
 void bench_slack(const struct bench_options *o);
