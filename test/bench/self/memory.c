@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,11 +62,12 @@ static void wait_for_turn(int64_t start, unsigned long turn)
 
 static void *worker(void *arg)
 {
-	static _Thread_local timerthread_id ring[MAX_WINDOW];
 	const struct memory_case *c = now_run;
+	timerthread_id *ring = calloc(MAX_WINDOW, sizeof(*ring));
 	int64_t start = now_ns();
 	unsigned long turn = 0;
 
+	check(ring ? 0 : -ENOMEM, "calloc");
 	pin(*(int *)arg);
 	for (; !atomic_load_explicit(&stop, memory_order_relaxed); turn++) {
 		timerthread_id *id = &ring[turn % c->window];
@@ -79,6 +81,7 @@ static void *worker(void *arg)
 		      "timerthread_schedule");
 	}
 	atomic_fetch_add(&pairs, turn);
+	free(ring);
 	return NULL;
 }
 
