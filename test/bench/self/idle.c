@@ -90,8 +90,6 @@ void bench_idle(const struct bench_options *o)
 {
 	static const unsigned buckets[] = {1, 64, 1024};
 
-	printf("  without huge pages, of which a thread's stack may take "
-	       "one\n");
 	for (int i = 0; i < 6; i++) {
 		pid_t child;
 
