@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "os/pages.h"
+#include "os/roots.h"
 #include "os/tool.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@ void *pages_alloc(size_t size)
 	errno = saved_errno;
 	if (p == MAP_FAILED)
 		return NULL;
+	roots_add(p, size);
 	tool_hide(p, size);
 	return p;
 }
@@ -24,7 +26,9 @@ void pages_free(void *p, size_t size)
 {
 	int saved_errno = errno;
 
-	if (p)
+	if (p) {
+		roots_remove(p, size);
 		munmap(p, size);
+	}
 	errno = saved_errno;
 }

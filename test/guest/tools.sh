@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Programs that are built as a user's, with the library as it is installed, and
-# then looked at by tools: ThreadSanitizer (of gcc and of clang; the library is
-# not built with it), memcheck, helgrind and DRD.  They have nothing to say
-# about a program that is correct, and find the race in one that has one.
+# then looked at by tools: ThreadSanitizer and AddressSanitizer (of gcc and of
+# clang; the library is not built with them), memcheck, helgrind and DRD.  They
+# have nothing to say about a program that is correct, and find the race or the
+# leak in one that has one.
 #
 # shellcheck disable=SC2154,SC2317 # variables of scratch.sh; what series calls
 set -eu
@@ -19,12 +20,13 @@ LD_LIBRARY_PATH=$root$TT_LIBDIR
 export LD_LIBRARY_PATH
 src=$srcdir/test/guest
 
-correct='' racy=''
+correct='' racy='' leaky=''
 for file in "$src"/*.c; do
 	name=$(basename "$file" .c)
 	case $name in
 	host) ;;
 	race_*) racy="$racy $name" ;;
+	leak_*) leaky="$leaky $name" ;;
 	*) correct="$correct $name" ;;
 	esac
 done
@@ -50,7 +52,7 @@ build() {
 			return 1
 		plugins="$plugins $programs/$name.so"
 	done
-	for name in $racy; do
+	for name in $racy $leaky; do
 		compile "$programs/$name" "$name" "$@" || return 1
 	done
 	compile "$programs/host" host "$@" -Wl,--as-needed -ldl
@@ -74,12 +76,12 @@ examine() {
 	head -n 200 "$output"
 }
 
-# examine_racy STATUS COMMAND...: those that it must report so.
-examine_racy() {
-	expected_race=$1
-	shift
-	for name in $racy; do
-		examine "$expected_race" "$name" "$@" "$programs/$name"
+# examine_wrong STATUS "PROGRAM..." COMMAND...: those that it must report so.
+examine_wrong() {
+	expected_wrong=$1 wrong=$2
+	shift 2
+	for name in $wrong; do
+		examine "$expected_wrong" "$name" "$@" "$programs/$name"
 	done
 }
 
@@ -89,29 +91,44 @@ if setarch -R true 2>/dev/null; then
 	fixed='setarch -R'
 fi
 
-# has_tsan COMPILER
-has_tsan() {
-	command -v "$1" >/dev/null || return 1
-	echo 'int main(void) { return 0; }' >"$work/empty-$1.c"
+# has SANITIZER COMPILER
+has() {
+	command -v "$2" >/dev/null || return 1
+	empty=$work/empty-$1-$2
+	echo 'int main(void) { return 0; }' >"$empty.c"
 	# shellcheck disable=SC2086 # a command, or nothing
-	"$1" -fsanitize=thread "$work/empty-$1.c" -o "$work/empty-$1" \
-		2>/dev/null && $fixed "$work/empty-$1"
+	"$2" "-fsanitize=$1" "$empty.c" -o "$empty" 2>/dev/null && $fixed "$empty"
 }
 
-# tsan COMPILER
-tsan() {
-	output=$work/tsan-$1.output
-	build "tsan-$1" "$1" -fsanitize=thread -DBOXES=25000 || return 1
-	TSAN_OPTIONS='exitcode=66 atexit_sleep_ms=50'
-	export TSAN_OPTIONS
+# sanitized SANITIZER COMPILER OPTION...
+sanitized() {
+	sanitizer=$1 output=$work/$1-$2.output
+	shift
+	build "$sanitizer-$1" "$@" "-fsanitize=$sanitizer" || return 1
 	for name in $correct; do
 		# shellcheck disable=SC2086 # a command, or nothing
 		examine 0 "$name" $fixed "$programs/$name"
 	done
 	# shellcheck disable=SC2086
 	examine 0 plugins $fixed "$programs/host" $plugins
-	# shellcheck disable=SC2086
-	examine_racy 66 $fixed
+}
+
+# tsan COMPILER
+tsan() {
+	TSAN_OPTIONS='exitcode=66 atexit_sleep_ms=50'
+	export TSAN_OPTIONS
+	sanitized thread "$1" -DBOXES=25000 || return 1
+	# shellcheck disable=SC2086 # a command, or nothing
+	examine_wrong 66 "$racy" $fixed
+}
+
+# asan COMPILER
+asan() {
+	ASAN_OPTIONS='exitcode=67 detect_leaks=1'
+	export ASAN_OPTIONS
+	sanitized address "$1" -DBOXES=25000 || return 1
+	# shellcheck disable=SC2086 # a command, or nothing
+	examine_wrong 67 "$leaky" $fixed
 }
 
 # valgrind_tool TOOL OPTION...: all that are correct in one process, for it
@@ -124,7 +141,10 @@ valgrind_tool() {
 		--suppressions="$src/valgrind.supp" "$@"
 	# shellcheck disable=SC2086 # a list of names
 	examine 0 plugins "$@" "$programs/host" $plugins
-	[ "$tool" = memcheck ] || examine_racy 99 "$@"
+	case $tool in
+	memcheck) examine_wrong 99 "$leaky" "$@" ;;
+	*) examine_wrong 99 "$racy" "$@" ;;
+	esac
 }
 
 # Valgrind's other tools do not know what helgrind and DRD are told.
@@ -148,12 +168,17 @@ series() {
 	echo "$(($(date +%s) - begin)) s"
 }
 
-all_tsan() {
+all_sanitizers() {
 	for compiler in gcc clang; do
-		if has_tsan "$compiler"; then
+		if has thread "$compiler"; then
 			series "$compiler -fsanitize=thread" tsan "$compiler"
 		else
 			echo "$compiler -fsanitize=thread does not work here"
+		fi
+		if has address "$compiler"; then
+			series "$compiler -fsanitize=address" asan "$compiler"
+		else
+			echo "$compiler -fsanitize=address does not work here"
 		fi
 	done
 	return "$failed"
@@ -179,12 +204,13 @@ all_valgrind() {
 	series "other tools" other_tools
 }
 
-if ! has_tsan gcc && ! has_tsan clang && ! command -v valgrind >/dev/null; then
-	echo "neither gcc nor clang has ThreadSanitizer here, nor is there valgrind"
+if ! command -v gcc >/dev/null && ! command -v clang >/dev/null &&
+	! command -v valgrind >/dev/null; then
+	echo "neither gcc nor clang is here, nor valgrind"
 	exit 77
 fi
-all_tsan >"$work/tsan.log" 2>&1 &
+all_sanitizers >"$work/sanitizers.log" 2>&1 &
 all_valgrind
 wait $! || failed=1
-cat "$work/tsan.log"
+cat "$work/sanitizers.log"
 exit "$failed"
