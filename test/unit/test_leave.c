@@ -72,6 +72,34 @@ START_TEST(the_thread_exits)
 }
 END_TEST
 
+#if defined(__x86_64__) || defined(__aarch64__)
+#define CAN_HIDE_CALLER
+
+/* For the unwinder the stack ends here, as in code that has no tables. */
+static void exit_hidden_thread(void *arg)
+{
+#ifdef __x86_64__
+	__asm__ volatile(".cfi_undefined rip");
+#else
+	__asm__ volatile(".cfi_undefined x30");
+#endif
+	exit_thread(arg);
+	keep_order();
+}
+
+static void exiting_hidden(void)
+{
+	drive(exit_hidden_thread);
+}
+
+START_TEST(the_thread_exits_and_cannot_be_unwound)
+{
+	expect_abort(exiting_hidden, did_not_return);
+}
+END_TEST
+
+#endif
+
 static void cancel_self(void *arg)
 {
 	(void)arg;
@@ -151,6 +179,9 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		the_thread_exits,
+#ifdef CAN_HIDE_CALLER
+		the_thread_exits_and_cannot_be_unwound,
+#endif
 		the_thread_is_cancelled,
 #ifdef HAS_EXCEPTIONS
 		an_exception_is_refused,
