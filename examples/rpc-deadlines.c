@@ -136,7 +136,7 @@ static struct timerthread *start_timers(const char *name)
 
 static void start(void)
 {
-	int fd[2];
+	int fd[2] = {-1, -1};
 
 	timers = start_timers("rpc-timers");
 	slow_timers = start_timers("rpc-slow");

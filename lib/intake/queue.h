@@ -74,6 +74,7 @@ static inline void queue_cursor_step(struct queue_cursor *c)
 /* At the beginning of a queue.  What it has taken from another one stays. */
 static inline void queue_cursor_begin(struct queue_cursor *c)
 {
+	c->at = 0;
 	c->begun = false;
 	c->nearest = INT64_MAX;
 }
