@@ -92,7 +92,7 @@ foreign_tests() {
 musl() {
 	headers /usr/include linux asm-generic
 	headers "/usr/include/$(gcc -print-multiarch)" asm
-	foreign_tests musl check-programs musl-gcc
+	foreign_tests musl check-compilers musl-gcc
 }
 
 # emulated NAME TRIPLET: on QEMU.

@@ -41,7 +41,7 @@ has "$dynamic" '\(SONAME\).*\[libtimerthread\.so\.1\]' ||
 for needed in $(printf '%s\n' "$dynamic" |
 	sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
 	case $needed in
-	libc.so.* | libc.musl-* | libpthread.so.* | ld-linux*) ;;
+	libc.so | libc.so.* | libc.musl-* | libpthread.so.* | ld-linux*) ;;
 	*) fail "it needs $needed" ;;
 	esac
 done
