@@ -1394,7 +1394,7 @@ END_TEST
 /* They are handed over when it runs out, and are moved: all are rearmed. */
 START_TEST(back_without_memory)
 {
-	enum { N = 20000 };
+	enum { N = 4000 };
 
 	for (int i = 0; i < 2; i++) {
 		start_with(VIRTUAL, keep);
