@@ -6,7 +6,6 @@
 #include "os/pages.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* Words that are touched in one go. */
 #define TOUCHED 4
@@ -36,7 +35,6 @@ static size_t chunk_bytes(int chunk)
 
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 {
-	memset(t, 0, sizeof(*t));
 	t->bits[0] = &t->first - 1;
 	t->at = &t->first;
 	t->low = t->last = t->fresh = t->ready = t->end = 1;

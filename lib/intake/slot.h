@@ -171,6 +171,7 @@ struct slot_batch {
 	uint32_t index[SLOT_BATCH];
 };
 
+/* *t is all zero, and may be read, as one that has no slot. */
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
 void slots_destroy(struct slots *t);
 

@@ -472,12 +472,11 @@ END_TEST
  */
 static size_t allocated(void)
 {
-#ifdef __GLIBC__
-#if __GLIBC_PREREQ(2, 33)
+#ifdef HAVE_MALLINFO2
 	return mallinfo2().uordblks;
-#endif
-#endif
+#else
 	return 0;
+#endif
 }
 
 static size_t allocated_before;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@
 
 enum { REPORTED = 42 };
 
-static pthread_t timer_thread;
+static _Atomic(pthread_t) timer_thread;
 
 /* As a crash reporter does, which then ends the process. */
 static void report_crash(int sig)
@@ -62,7 +63,7 @@ START_TEST(a_crash_in_a_callback_is_reported)
 }
 END_TEST
 
-static volatile sig_atomic_t handled[NSIG];
+static atomic_int handled[NSIG];
 
 static void handle(int sig)
 {
@@ -168,13 +169,15 @@ START_TEST(interrupted_sleeps_go_on)
 
 	sigaction(SIGPROF, &act, NULL);
 	for (unsigned i = 0; i < 3; i++) {
+		pthread_t thread;
 		int64_t now;
 
 		n = 0;
 		setup();
 		ck_assert_int_eq(timerthread_set_clock(tt, clock[i]), 0);
 		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-		timerthread_get_pthread(tt, &timer_thread);
+		timerthread_get_pthread(tt, &thread);
+		timer_thread = thread;
 		now = timerthread_now(tt);
 		timerthread_schedule(tt, now + 60 * S, count, &n, NULL);
 		timerthread_schedule(tt, now + S / 50, count_and_post, &n,

@@ -57,6 +57,12 @@ static void finish(struct slot *s)
 	ck_assert(slot_change(s, &word, SLOT_DEAD));
 }
 
+static void init(struct slots *t, uint32_t bucket, uint32_t shift)
+{
+	memset(t, 0, sizeof(*t));
+	slots_init(t, bucket, shift);
+}
+
 static uint32_t number_of(const struct slots *t, const struct slot *s)
 {
 	return s->index >> t->shift;
@@ -100,7 +106,7 @@ START_TEST(looks_up_any_number)
 {
 	struct slots t;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	ck_assert(!slots_any(&t));
 	for (uint32_t i = 0; i < 32; i++) {
 		ck_assert_ptr_null(slots_at(&t, UINT32_C(1) << i));
@@ -128,7 +134,7 @@ START_TEST(one_life)
 	struct slot *s;
 	uint64_t id, next;
 
-	slots_init(&t, 5, 4);
+	init(&t, 5, 4);
 	s = take(&t);
 	id = arm(s, 7, &t);
 	ck_assert_uint_ne(id, 0);
@@ -164,7 +170,7 @@ START_TEST(stale_id_of_a_running_slot)
 	struct slots t;
 	struct slot *s;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	s = take(&t);
 	stale = arm(s, 0, NULL);
 	ck_assert_int_eq(slot_cancel(s, stale), 0);
@@ -184,7 +190,7 @@ START_TEST(entry_and_deadline)
 	struct slots t;
 	struct slot *s;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	s = take(&t);
 	slot_arm(s, &(struct timer){-7, 0, fn, NULL}, 1000);
 	ck_assert_int_eq(s->deadline, -7);
@@ -203,7 +209,7 @@ START_TEST(stale_entries)
 	struct slot *s;
 	uint64_t id;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	s = take(&t);
 	id = arm(s, 1, NULL);
 	first = slot_entry(s);
@@ -249,7 +255,7 @@ START_TEST(what_a_cancel_does)
 	struct slot *s;
 	uint64_t id;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	s = take(&t);
 	id = arm(s, 0, NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -276,7 +282,7 @@ START_TEST(made_up_words)
 	struct slot *s;
 	uint64_t id;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	grow(&t);
 	for (uint64_t word = 0; word < 64; word++) {
 		for (uint32_t i = 0; i < room(&t); i++) {
@@ -307,7 +313,7 @@ START_TEST(generations_run_out)
 	struct slot *s, *other;
 	uint64_t id;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	s = take(&t);
 	atom32_store(&s->state, last | SLOT_FREE);
 	id = arm(s, 0, NULL);
@@ -331,7 +337,7 @@ START_TEST(chunk_that_comes_late)
 	struct slots t;
 	void *late;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	late = slots_chunk_alloc(0);
 	add_chunk(&t);
 	ck_assert(!slots_add_chunk(&t, 0, late));
@@ -352,7 +358,7 @@ START_TEST(limit)
 	struct slots t;
 	uint32_t index = 0;
 
-	slots_init(&t, 1023, 10);
+	init(&t, 1023, 10);
 	while (slots_next_chunk(&t) >= 0)
 		add_chunk(&t);
 	ck_assert_uint_gt(room(&t), 4000000);
@@ -373,7 +379,7 @@ START_TEST(limit)
 	slots_destroy(&t);
 
 	for (uint32_t shift = 0; shift <= 10; shift++) {
-		slots_init(&t, 0, shift);
+		init(&t, 0, shift);
 		ck_assert_int_ge(slots_max_chunks(&t), 16);
 		ck_assert_int_lt(slots_max_chunks(&t), SLOT_CHUNKS);
 		slots_destroy(&t);
@@ -387,7 +393,7 @@ START_TEST(touched_when_all_are_used)
 	uint32_t before = 0, word;
 	struct slots t;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	ck_assert_uint_eq(slots_untouched(&t), 0);
 	while (room(&t) < 10000)
 		add_chunk(&t);
@@ -414,7 +420,7 @@ START_TEST(a_few_are_left_free)
 	struct slots t;
 	size_t n = 0;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	for (int i = 0; i < N; i++)
 		all[i] = take_dead(&t);
 	ck_assert_uint_gt(slots_untouched(&t), 0);
@@ -443,7 +449,7 @@ START_TEST(full)
 	struct slot_batch back = {0};
 	struct slots t;
 
-	slots_init(&t, 3, 2);
+	init(&t, 3, 2);
 	for (int i = 0; i < N; i++)
 		all[i] = take_dead(&t);
 	ck_assert_uint_eq(room(&t), N);
@@ -477,7 +483,7 @@ START_TEST(hot_slot)
 	struct slot *first, *s, *other;
 	struct slots t;
 
-	slots_init(&t, 0, 0);
+	init(&t, 0, 0);
 	first = take_dead(&t);
 	s = take_dead(&t);
 	other = take_dead(&t);
@@ -578,7 +584,7 @@ START_TEST(in_the_order_of_addresses)
 		uint32_t size = sizes[i / 2];
 		struct slots t;
 
-		slots_init(&t, 0, 0);
+		init(&t, 0, 0);
 		open_window(&t, &w, size);
 		ck_assert_int_le(
 			count_jumps(&t, &w, STEPS, i % 2 ? BATCH : RECYCLE),
@@ -599,7 +605,7 @@ START_TEST(among_others_that_live_for_long)
 	struct slots t;
 
 	for (int i = 0; i < 2; i++) {
-		slots_init(&t, 0, 0);
+		init(&t, 0, 0);
 		for (int j = 0; j < LONG; j++)
 			take(&t);
 		open_window(&t, &w, SIZE);
@@ -667,7 +673,7 @@ START_TEST(few_are_touched_after_a_peak)
 		uint32_t size = sizes[i / 4];
 		struct slots t;
 
-		slots_init(&t, 0, 0);
+		init(&t, 0, 0);
 		rise_and_fall(&t, i & 2, way);
 		open_window(&t, &w, size);
 		ck_assert_uint_le(count_touched(&t, &w, way),
@@ -750,7 +756,7 @@ START_TEST(random_lives)
 	static struct lives l;
 	uint64_t rng = test_seed();
 
-	slots_init(&l.t, 2, 2);
+	init(&l.t, 2, 2);
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t dice = random_below(&rng, 100);
 
