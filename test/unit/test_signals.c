@@ -176,7 +176,7 @@ START_TEST(interrupted_sleeps_go_on)
 		setup();
 		ck_assert_int_eq(timerthread_set_clock(tt, clock[i]), 0);
 		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-		timerthread_get_pthread(tt, &thread);
+		ck_assert_int_eq(timerthread_get_pthread(tt, &thread), 0);
 		timer_thread = thread;
 		now = timerthread_now(tt);
 		timerthread_schedule(tt, now + 60 * S, count, &n, NULL);
