@@ -170,7 +170,10 @@ int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
 /*
  * Lets timers run up to ns nanoseconds late, never early, so that the driver
  * wakes up only once for all timers that expire within that time.  The default
- * is 0.
+ * is 0.  With a slack of two and a half ticks of the kernel (10 ms, at 250
+ * ticks a second) or more, timerthread_schedule_after and _reschedule_after
+ * read the kernel's coarse clock, which takes a tenth of the time: the deadline
+ * is then later, by up to the slack, or eight ticks if they are less.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);
@@ -392,7 +395,7 @@ int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 /*
  * Schedules a timer that calls fn(arg) delay nanoseconds from now, 0 or less:
  * as soon as possible.  As timerthread_schedule with the deadline
- * timerthread_now(tt) + delay.
+ * timerthread_now(tt) + delay, or a little later: see timerthread_set_slack.
  */
 int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 			       timerthread_fn *fn, void *arg,
@@ -426,7 +429,8 @@ int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 
 /*
  * Gives a pending timer the deadline delay nanoseconds from now: as
- * timerthread_reschedule with the deadline timerthread_now(tt) + delay.
+ * timerthread_reschedule with the deadline timerthread_now(tt) + delay, or a
+ * little later: see timerthread_set_slack.
  */
 int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
 				 int64_t delay);

@@ -29,12 +29,10 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	struct engine *e = &tt->engine;
 
 	/* A start that failed may have made it virtual. */
-	if (is_virtual(how)) {
+	if (is_virtual(how))
 		watch_init_virtual(&e->watch, how->now);
-	} else {
-		watch_init(&e->watch);
-		e->watch.clock = instance_clock(tt);
-	}
+	else
+		watch_init(&e->watch, instance_clock(tt), o->slack);
 	e->hand_over = o->submit ? executor_hand_over : NULL;
 	e->task_id = o->task_id;
 	e->cap.max = o->max_timers;

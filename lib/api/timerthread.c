@@ -72,6 +72,14 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 	return schedule(tt, &t, ret_id);
 }
 
+/* The deadline; any, if the call will fail. */
+static inline int64_t after(const struct timerthread *tt, int64_t delay)
+{
+	return likely(instance_lives(tt))
+		       ? watch_after(tt->engine.wakeup.watch, delay)
+		       : delay;
+}
+
 TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 					 timerthread_fn *fn, void *arg,
 					 timerthread_id *ret_id)
@@ -80,7 +88,7 @@ TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 
 	if (unlikely(!tt || !fn))
 		return instance_check(tt, false);
-	t.deadline = clock_add(instance_now(tt), delay);
+	t.deadline = after(tt, delay);
 	return schedule(tt, &t, ret_id);
 }
 
@@ -218,7 +226,7 @@ TT_EXPORT int timerthread_reschedule_after(struct timerthread *tt,
 {
 	if (unlikely(!tt))
 		return -EINVAL;
-	return reschedule(tt, id, clock_add(instance_now(tt), delay));
+	return reschedule(tt, id, after(tt, delay));
 }
 
 TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,

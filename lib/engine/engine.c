@@ -11,7 +11,7 @@ void engine_init(struct engine *e, struct timerthread *instance)
 {
 	memset(e, 0, sizeof(*e));
 	e->instance = instance;
-	watch_init(&e->watch);
+	watch_init(&e->watch, CLOCK_MONOTONIC, 0);
 	wakeup_init(&e->wakeup, &e->watch);
 	await_init(&e->await);
 }

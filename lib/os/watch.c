@@ -3,9 +3,10 @@
 
 #include "os/watch.h"
 
-void watch_init(struct watch *w)
+void watch_init(struct watch *w, clockid_t clock, int64_t error)
 {
-	w->clock = CLOCK_MONOTONIC;
+	w->clock = clock;
+	coarse_init(&w->coarse, clock, error);
 	w->is_virtual = false;
 	lock_init(&w->lock);
 	w->shown = 0;
@@ -13,7 +14,7 @@ void watch_init(struct watch *w)
 
 void watch_init_virtual(struct watch *w, int64_t now)
 {
-	watch_init(w);
+	watch_init(w, CLOCK_MONOTONIC, 0);
 	w->is_virtual = true;
 	w->shown = now;
 }

@@ -9,20 +9,25 @@
 #define TT_WATCH_H
 
 #include "os/clock.h"
+#include "os/coarse.h"
 #include "os/lock.h"
 
 #include <stdbool.h>
 
 struct watch {
 	/* Constant. */
-	clockid_t clock; /* the kernel's: to sleep on, and to show */
-	bool is_virtual; /* but it shows this: */
+	clockid_t clock;      /* the kernel's: to sleep on, and to show */
+	struct coarse coarse; /* for times that need not be exact */
+	bool is_virtual;      /* but it shows this: */
 	struct lock lock;
 	int64_t shown; /* protected by the lock */
 };
 
-/* Shows CLOCK_MONOTONIC. */
-void watch_init(struct watch *w);
+/*
+ * Shows a clock of the kernel's.  What comes after a time span may be later by
+ * error.
+ */
+void watch_init(struct watch *w, clockid_t clock, int64_t error);
 
 /* Makes it a virtual one. */
 void watch_init_virtual(struct watch *w, int64_t now);
@@ -39,6 +44,14 @@ static inline bool watch_goes_on(const struct watch *w)
 static inline int64_t watch_now(struct watch *w)
 {
 	return w->is_virtual ? watch_virtual_now(w) : clock_now(w->clock);
+}
+
+/* What it will show when delay is over, or a time after that. */
+static inline int64_t watch_after(struct watch *w, int64_t delay)
+{
+	if (delay > 0 && coarse_is_there(&w->coarse))
+		return clock_add(coarse_latest(&w->coarse), delay);
+	return clock_add(watch_now(w), delay);
 }
 
 #endif

@@ -48,7 +48,7 @@ static void begin_all(uint32_t n)
 
 static void begin_on(clockid_t clock)
 {
-	watch_init(&watch);
+	watch_init(&watch, CLOCK_MONOTONIC, 0);
 	watch.clock = clock;
 	begin_all(1);
 }

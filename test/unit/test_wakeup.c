@@ -24,7 +24,7 @@ static int64_t now(void)
 static void begin(void)
 {
 	wakeup_close(&wakeup);
-	watch_init(&watch);
+	watch_init(&watch, CLOCK_MONOTONIC, 0);
 	wakeup_init(&wakeup, &watch);
 	ck_assert(wakeup_open(&wakeup, BUCKETS));
 }

@@ -20,6 +20,7 @@ static const struct {
 	const char *what;
 } cases[] = {
 	{"pair", bench_pair, "schedule + cancel on one thread and on two"},
+	{"relative", bench_relative, "a time span in the place of a deadline"},
 	{"reschedule", bench_reschedule,
 	 "a deadline that is moved all the time"},
 	{"handover", bench_handover, "one thread schedules, another cancels"},

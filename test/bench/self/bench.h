@@ -75,6 +75,7 @@ void pair_loop(struct timerthread *tt, long n, int window);
 
 /* The measurements. */
 void bench_pair(const struct bench_options *o);
+void bench_relative(const struct bench_options *o);
 void bench_reschedule(const struct bench_options *o);
 void bench_handover(const struct bench_options *o);
 void bench_memory(const struct bench_options *o);
