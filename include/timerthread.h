@@ -191,6 +191,17 @@ int timerthread_set_slack(struct timerthread *tt, int64_t ns);
 int timerthread_set_rest(struct timerthread *tt, int64_t ns);
 
 /*
+ * Has the timer thread wake up ns nanoseconds before a deadline and watch the
+ * clock from there, so that the timer runs within about a microsecond of it: a
+ * sleep ends 5 to 100 microseconds late.  That takes a CPU for as long, at each
+ * wake-up; but not for timers that were cancelled by then.  The slack is taken
+ * off, and there is no rest.  The default is 0.  Other drivers do not spin.
+ * -EINVAL: tt is NULL, or ns is negative or more than 200000.  -EBUSY: after
+ * start or stop.
+ */
+int timerthread_set_spin(struct timerthread *tt, int64_t ns);
+
+/*
  * Sets a cap: how many timers there may be at one time.  A call that would
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
  * schedules it until a cancel of it has returned 0, or timerthread_drain has

@@ -6,6 +6,7 @@
 
 #include "api/start.h"
 #include "engine/inside.h"
+#include "engine/spin.h"
 #include "engine/turn.h"
 #include "os/base.h"
 
@@ -36,13 +37,15 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
  * kernel's default, 1.6 and 71 us.
  *
  * Returns when the rest is over; INT64_MIN: there is none.  What is due by now
- * does not wait; and the slack, which is added to each sleep, counts.
+ * does not wait; and the slack, which is added to each sleep, counts.  A driver
+ * that spins does not rest.
  */
 static int64_t rest(const struct timerthread *tt, uint64_t ran, int64_t now)
 {
 	const struct engine *e = &tt->engine;
 
-	if (ran <= 1 || e->next <= now || tt->options.rest <= e->wakeup.slack)
+	if (ran <= 1 || e->next <= now || e->wakeup.spin > 0 ||
+	    tt->options.rest <= e->wakeup.slack)
 		return INT64_MIN;
 	return clock_add(now, tt->options.rest - e->wakeup.slack);
 }
@@ -65,6 +68,8 @@ static bool work(struct timerthread *tt)
 		e->wakeup.rested = rest(tt, ran, now);
 		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;
+		if (unlikely(e->wakeup.spin > 0))
+			spin_until_due(e);
 	}
 	return call(tt, tt->options.on_exit);
 }

@@ -46,6 +46,7 @@ struct options {
 	atom32 clock; /* a clockid_t; any thread reads it at any time */
 	int64_t slack;
 	int64_t rest;
+	int64_t spin;
 	size_t max_timers;
 	size_t reserve; /* timers */
 	timerthread_fn *on_start;

@@ -10,6 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* A longer one would be a CPU given away. */
+#define MAX_SPIN_NS 200000
+
 /* 0 with the mutex held, or why nothing may be set. */
 static int begin(struct timerthread *tt, bool valid)
 {
@@ -79,6 +82,16 @@ TT_EXPORT int timerthread_set_rest(struct timerthread *tt, int64_t ns)
 	if (r < 0)
 		return r;
 	tt->options.rest = ns;
+	return end(tt);
+}
+
+TT_EXPORT int timerthread_set_spin(struct timerthread *tt, int64_t ns)
+{
+	int r = begin(tt, ns >= 0 && ns <= MAX_SPIN_NS);
+
+	if (r < 0)
+		return r;
+	tt->options.spin = ns;
 	return end(tt);
 }
 

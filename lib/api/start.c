@@ -22,6 +22,14 @@ static uint32_t buckets_of(const struct timerthread *tt,
 	return is_virtual(how) ? 1 : tt->options.buckets;
 }
 
+/* A loop does not spin.  And what may be late need not be on time. */
+static int64_t spin_of(const struct options *o, const struct start *how)
+{
+	return how->driver == DRIVER_THREAD && o->spin > o->slack
+		       ? o->spin - o->slack
+		       : 0;
+}
+
 /* What the engine takes from the options. */
 static void set_options(struct timerthread *tt, const struct start *how)
 {
@@ -37,6 +45,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	e->task_id = o->task_id;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;
+	e->wakeup.spin = spin_of(o, how);
 }
 
 /* With the engine open. */

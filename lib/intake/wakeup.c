@@ -51,7 +51,7 @@ static void change(struct wakeup *w)
 /* How long a deadline lets the driver sleep. */
 static int64_t latest(const struct wakeup *w, int64_t deadline)
 {
-	int64_t until = clock_add(deadline, w->slack);
+	int64_t until = clock_add(deadline, w->spin > 0 ? -w->spin : w->slack);
 
 	return until > AWAKE ? until : AWAKE + 1;
 }
@@ -72,6 +72,7 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 			change(w);
 		}
 	}
+	kick = kick && !w->spinning;
 	lock_release(&w->lock);
 	return kick;
 }
@@ -176,6 +177,50 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 	wakeup_rise(w);
 	return true;
+}
+
+/* Under the lock.  False: something is earlier, or it is to stop. */
+static bool begin_spin(struct wakeup *w, int64_t next)
+{
+	if (w->arrivals < next || wakeup_stopping(w))
+		return false;
+	set_asleep(w, next, latest(w, next));
+	w->spinning = true;
+	return true;
+}
+
+/* Under the lock. */
+static void end_spin(struct wakeup *w)
+{
+	w->spinning = false;
+	w->sleep = w->next = AWAKE;
+}
+
+/* The wall clock may be set back: then there is more left than ever. */
+static bool is_near(const struct wakeup *w, int64_t deadline)
+{
+	int64_t left = deadline - watch_now(w->watch);
+
+	return left > 0 && left <= w->spin;
+}
+
+void wakeup_spin(struct wakeup *w, int64_t next)
+{
+	uint32_t seq;
+	bool begun;
+
+	lock_acquire(&w->lock);
+	seq = atom32_load(&w->seq);
+	begun = begin_spin(w, next);
+	lock_release(&w->lock);
+	if (!begun)
+		return;
+	/* Acquire: pairs with the store of who changed it. */
+	while (atom32_load_acquire(&w->seq) == seq && is_near(w, next))
+		spin_relax();
+	lock_acquire(&w->lock);
+	end_spin(w);
+	lock_release(&w->lock);
 }
 
 /* What the descriptor must be set to. */

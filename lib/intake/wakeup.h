@@ -13,7 +13,8 @@
  *     free, a deadline not before the bucket's time here; or the driver is
  *     between wakeup_collect and the end of its visit to that bucket.
  *  2. No wake-up is lost: the driver does not sleep beyond a deadline that was
- *     announced, and the slack.  Both sides decide under the lock; the futex
+ *     announced, and the slack; or, if it spins, beyond the time of its spin
+ *     before that.  Both sides decide under the lock; the futex
  *     word changes there too, so a wake that comes between the decision to
  *     sleep and the sleep ends it.
  *  3. A wake-up is sent only to a driver that sleeps, or has decided to, beyond
@@ -67,10 +68,12 @@ struct wakeup {
 	int64_t sleep;    /* the driver sleeps until then; INT64_MIN: awake */
 	int64_t next;     /* the first that it has itself; INT64_MIN: awake */
 	bool kicked;      /* since it lay down: it must not sleep on */
+	bool spinning;    /* it watches seq in the place of a sleep */
 	int64_t *visit;   /* the same as arrivals for each bucket */
 	/* Constant while the driver runs. */
 	uint32_t n;    /* buckets */
 	int64_t slack; /* may sleep so much longer than until a deadline */
+	int64_t spin;  /* or is awake so much before it; 0: that is not so */
 	struct watch *watch;
 	struct sleeper sleeper;
 	/* The driver's own. */
@@ -122,6 +125,12 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
  * if that is no later than now: false.
  */
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
+
+/*
+ * Watches the clock, as if it slept, until the deadline next, which is no later
+ * than the spin from now; or until there is reason not to.
+ */
+void wakeup_spin(struct wakeup *w, int64_t next);
 
 /*
  * From here on the driver sleeps in the loop, until the deadline next, or the

@@ -18,6 +18,16 @@ static inline void keep_order(void)
 	__asm__ volatile("" : : : "memory");
 }
 
+/* For a loop that waits for another CPU: leaves more to this one's sibling. */
+static inline void spin_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+	__asm__ volatile("yield");
+#endif
+}
+
 /*
  * What threads on different CPUs write lies this far apart: two lines,
  * because several CPUs fetch them in pairs.

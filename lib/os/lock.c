@@ -8,19 +8,10 @@
 
 #define SPINS 64
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
-	__asm__ volatile("yield");
-#endif
-}
-
 static bool spin(struct lock *l, bool hot)
 {
 	for (int i = 0; i < SPINS; i++) {
-		relax();
+		spin_relax();
 		if ((hot || atom32_load(&l->held) == 0) && lock_try(l))
 			return true;
 	}

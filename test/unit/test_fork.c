@@ -106,6 +106,11 @@ static int set_rest(struct timerthread *t)
 	return timerthread_set_rest(t, 1);
 }
 
+static int set_spin(struct timerthread *t)
+{
+	return timerthread_set_spin(t, 1);
+}
+
 static int set_slack(struct timerthread *t)
 {
 	return timerthread_set_slack(t, 1);
@@ -255,6 +260,7 @@ static const struct {
 	{"set_clock", set_clock},
 	{"set_slack", set_slack},
 	{"set_rest", set_rest},
+	{"set_spin", set_spin},
 	{"set_max_timers", set_max_timers},
 	{"set_thread_hooks", set_thread_hooks},
 	{"start", start_again},

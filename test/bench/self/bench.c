@@ -25,6 +25,7 @@ static const struct {
 	 "a deadline that is moved all the time"},
 	{"handover", bench_handover, "one thread schedules, another cancels"},
 	{"sparse", bench_sparse, "lateness of single timers"},
+	{"spin", bench_spin, "the same with a spin before the deadline"},
 	{"million", bench_million, "a million timers within two seconds"},
 	{"cancelled", bench_cancelled, "a due timer after millions of cancels"},
 	{"cascade", bench_cascade, "when millions of timers come near"},

@@ -84,6 +84,7 @@ void bench_wakeups(const struct bench_options *o);
 void bench_drivers(const struct bench_options *o);
 void bench_slack(const struct bench_options *o);
 void bench_sparse(const struct bench_options *o);
+void bench_spin(const struct bench_options *o);
 void bench_cancelled(const struct bench_options *o);
 void bench_cascade(const struct bench_options *o);
 void bench_million(const struct bench_options *o);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last moment before a deadline, for who wants his timers on time: the
+ * kernel ends a sleep 5 to 100 us late, so the driver ends it before the
+ * deadline, and watches the clock for the rest.
+ *
+ * Guarantees:
+ *  1. It spins only for a timer that was live when it began to, and for no
+ *     longer than the spin that was set.
+ *  2. While it spins whoever schedules an earlier timer is heard at once, and
+ *     makes no system call for that.
+ *
+ * The driver, with a timer thread.
+ */
+#ifndef TT_SPIN_H
+#define TT_SPIN_H
+
+#include "engine/engine.h"
+
+/* If a live timer is due within the spin, returns when it is. */
+void spin_until_due(struct engine *e);
+
+#endif
