@@ -65,11 +65,11 @@ static bool work(struct timerthread *tt)
 			return false;
 		now = watch_now(&e->watch);
 		ran += e->ran;
+		if (e->wakeup.spin > 0 && spin_until_due(e))
+			continue;
 		e->wakeup.rested = rest(tt, ran, now);
 		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;
-		if (unlikely(e->wakeup.spin > 0))
-			spin_until_due(e);
 	}
 	return call(tt, tt->options.on_exit);
 }

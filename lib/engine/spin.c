@@ -1,16 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "engine/inside.h"
 #include "engine/spin.h"
 #include "engine/turn.h"
 
+#include <stddef.h>
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/*
+ * After a sleep the code of a call is in no cache.  This and the turn that the
+ * driver takes before it spins make half of the timers 0.8 us late; without
+ * them it is 1.3.
+ */
+static void rehearse(struct engine *e)
+{
+	const struct run none = {0, 0};
+
+	inside_call(e->instance, &e->inside, &e->task_id, &none, nothing, NULL);
+}
+
 /* What was cancelled or moved is not what engine_next finds. */
-void spin_until_due(struct engine *e)
+bool spin_until_due(struct engine *e)
 {
 	int64_t now = watch_now(&e->watch);
-	int64_t limit = clock_add(now, e->wakeup.spin);
-	int64_t next = engine_next(e, limit);
+	int64_t next, limit = clock_add(now, e->wakeup.spin);
 
-	if (now < next && next < limit)
-		wakeup_spin(&e->wakeup, next);
+	/* The turn is to go on. */
+	if (e->next == INT64_MIN)
+		return false;
+	next = engine_next(e, limit);
+	if (next <= now || next >= limit)
+		return false;
+	rehearse(e);
+	wakeup_spin(&e->wakeup, next);
+	return true;
 }

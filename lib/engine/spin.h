@@ -17,7 +17,12 @@
 
 #include "engine/engine.h"
 
-/* If a live timer is due within the spin, returns when it is. */
-void spin_until_due(struct engine *e);
+#include <stdbool.h>
+
+/*
+ * After a turn.  If a live timer is due within the spin: returns when it is due,
+ * or something else needs a turn.  False: none is.
+ */
+bool spin_until_due(struct engine *e);
 
 #endif

@@ -175,5 +175,6 @@ int64_t engine_next(struct engine *e, int64_t limit)
 			break;
 	}
 	engine_set_idle(e);
+	e->next = next;
 	return next < limit ? next : limit;
 }

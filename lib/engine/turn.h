@@ -40,8 +40,8 @@
 bool engine_turn(struct engine *e, int64_t until);
 
 /*
- * The deadline of the earliest timer of all, for a clock that is to be set to
- * it; if none is due by `limit`, that or a later time.
+ * The deadline of the earliest timer of all; if none is due by `limit`, that.
+ * May take some out of their buckets: e->next is the first deadline of those.
  */
 int64_t engine_next(struct engine *e, int64_t limit);
 

@@ -6,9 +6,9 @@
  * judges each timer's history (oracle.h) by what timerthread.h promises.
  *
  * Each round has options of its own: a driver, a clock, few or many buckets,
- * slack, a cap, a reserve.  In rounds without a cap a last timer runs before
- * the stop, and what was scheduled before it and due before it must not be
- * left.
+ * slack, spin, a cap, a reserve.  In rounds without a cap a last timer runs
+ * before the stop, and what was scheduled before it and due before it must not
+ * be left.
  *
  * TT_STRESS_SECONDS says how long (4), TT_SEED which random numbers, TT_DRIVER
  * which driver, for all rounds (see drivers.h).
@@ -183,6 +183,7 @@ static void create(uint64_t *rng)
 {
 	static const unsigned buckets[] = {1, 2, 3, 64, 1024};
 	static const int64_t slacks[] = {0, 0, 10000, 1000000};
+	static const int64_t spins[] = {0, 0, 0, 50000};
 	static const size_t reserves[] = {0, 0, 1, 300};
 	static const clockid_t clocks[] = {
 		CLOCK_MONOTONIC,
@@ -196,6 +197,7 @@ static void create(uint64_t *rng)
 	ck_assert_int_eq(timerthread_create(&tt), 0);
 	r = timerthread_set_buckets(tt, buckets[random_below(rng, 5)]);
 	r |= timerthread_set_slack(tt, slacks[random_below(rng, 4)]);
+	r |= timerthread_set_spin(tt, spins[random_below(rng, 4)]);
 	r |= timerthread_set_clock(tt, clocks[random_below(rng, 3)]);
 	r |= timerthread_set_max_timers(tt, cap);
 	r |= timerthread_set_reserve(tt, reserves[random_below(rng, 4)]);

@@ -29,7 +29,7 @@ static void begin(void)
 static void *spinner(void *arg)
 {
 	(void)arg;
-	spin_until_due(&engine);
+	ck_assert(spin_until_due(&engine));
 	return NULL;
 }
 
@@ -145,32 +145,62 @@ START_TEST(ends_when_the_clock_is_set_back)
 }
 END_TEST
 
+/* What was taken out of its bucket then is not forgotten. */
+START_TEST(finds_what_is_later)
+{
+	const int64_t later = START + 5 * SPIN;
+
+	begin();
+	bare_turn();
+	for (int i = 0; i < 300; i++)
+		bare_cancel(schedule_at(START + 1000));
+	schedule_at(later);
+	ck_assert(!spin_until_due(&engine));
+	ck_assert(wakeup_arrivals(&engine.wakeup) <= later ||
+		  engine.next <= later);
+	ck_assert_int_eq(bare_turn(), later);
+	bare_end();
+}
+END_TEST
+
+/* A turn that has more to do is not held up. */
+START_TEST(not_within_a_turn)
+{
+	begin();
+	schedule_at(START + 1000);
+	engine.next = INT64_MIN;
+	ck_assert(!spin_until_due(&engine));
+	ck_assert_int_eq(engine.next, INT64_MIN);
+	bare_end();
+}
+END_TEST
+
 /* Each would spin for ever. */
 START_TEST(not_for_what_does_not_run_soon)
 {
 	uint64_t id;
 
 	begin();
-	spin_until_due(&engine);
+	ck_assert(!spin_until_due(&engine));
 	schedule_at(START + SPIN);
-	spin_until_due(&engine);
+	ck_assert(!spin_until_due(&engine));
 	schedule_at(START + TIMERTHREAD_SEC);
-	spin_until_due(&engine);
+	ck_assert(!spin_until_due(&engine));
 	/* Cancelled: in its bucket, and when it was taken out of that. */
 	for (int i = 0; i < 10; i++)
 		bare_cancel(schedule_at(START + 1000 + i));
-	spin_until_due(&engine);
+	ck_assert(!spin_until_due(&engine));
 	id = schedule_at(START + 1000);
 	engine_next(&engine, START + 1000);
 	bare_cancel(id);
-	spin_until_due(&engine);
+	ck_assert(!spin_until_due(&engine));
 	/* Moved to a later time. */
 	id = schedule_at(START + 1000);
 	reschedule_to(id, START + TIMERTHREAD_SEC);
-	spin_until_due(&engine);
+	ck_assert(!spin_until_due(&engine));
 	/* What is due already is for a turn. */
 	schedule_at(START);
-	spin_until_due(&engine);
+	ck_assert(!spin_until_due(&engine));
 	bare_turn();
 	ck_assert_int_eq(engine.ran, 1);
 	bare_end();
@@ -288,6 +318,8 @@ int main(void)
 		ends_when_an_earlier_one_comes,
 		ends_when_it_is_to_stop,
 		ends_when_the_clock_is_set_back,
+		finds_what_is_later,
+		not_within_a_turn,
 		not_for_what_does_not_run_soon,
 		sleeps_until_the_spin_begins,
 		set_spin,
