@@ -20,8 +20,8 @@
 #include <stdbool.h>
 
 /*
- * After a turn.  If a live timer is due within the spin: returns when it is due,
- * or something else needs a turn.  False: none is.
+ * After a turn.  If a live timer is due within the spin: returns when it is, or
+ * when something else needs a turn.  False: none is.
  */
 bool spin_until_due(struct engine *e);
 
