@@ -48,6 +48,13 @@ def fires():
         for n in (1, 2)]
 
 
+def capacities():
+    late = {"late_p50": 1000, "late_p99": 2000, "late_p999": 3000,
+            "late_max": 4000}
+    return [record("timerthread", "capacity", 1, {"rate": 1000000}, **late,
+                   cpu_ns=500, ran_s=1420000)]
+
+
 def sparse():
     late = {"late_p50": 1000, "late_p99": 2000, "late_p999": 3000,
             "late_max": 4000, "cpu_ns": 5000, "early": 0}
@@ -73,8 +80,8 @@ def troubles():
 
 
 def results():
-    return pairs() + mixes() + fires() + sparse() + troubles() + \
-        simulated()
+    return pairs() + mixes() + fires() + capacities() + sparse() + \
+        troubles() + simulated()
 
 
 def lines(records):

@@ -71,6 +71,12 @@ def paced():
             for timeout, seconds in ((0.1, 3), (1, 5), (60, 5))]
 
 
+def capacity():
+    return [Case("capacity", (("rate", rate),), 5.3, rounds=1, who=TIMERS,
+                 needs=2 * rate * 400 >> 20)
+            for rate in (500000, 1000000, 2000000)]
+
+
 def pending():
     return [case("pending", {"count": 10**n}, 0.4, extra, rounds=rounds,
                  needs=10**n * 400 >> 20)
@@ -122,6 +128,7 @@ def full():
         *pending(),
         *[Case("fire", (("count", 1000000), *keys.items()), 3, rounds=2,
                who=TIMERS) for keys in threads],
+        *capacity(),
         Case("burst", (("count", 5000000),), 4, rounds=2, who=TIMERS,
              needs=5000000 * 400 >> 20),
         *paced(),

@@ -131,6 +131,19 @@ def fire(results):
             for at in results.wheres("fire")]
 
 
+def capacity(results):
+    text = ("So many a second are scheduled by one thread, each for a random "
+            "moment within the second after, and all run.  ran: millions that "
+            "did in a second.  CPU time a timer is of the facility's threads "
+            "alone.  Late: one timer of 64; nothing is measured in the first "
+            "two seconds.")
+    return [Table(f"Capacity, {at.get('rate')} a second", text,
+                  [("late by us", lateness(at)),
+                   ("CPU", [Column("ns", at, gross("cpu_ns"))]),
+                   ("timers", [Column("ran", at, gross("ran_s", 1e6))])])
+            for at in results.wheres("capacity")]
+
+
 def sparse(results):
     text = ("One timer at a time, 0.5 to 5 ms ahead, in an idle process.  In "
             "brackets: a thread that just sleeps, with a timer slack of 1 ns "
@@ -268,8 +281,8 @@ def simulated(results):
             by_threads("p99, us", "probe", gross("late_p99", US)))]
 
 
-ALL = (pair, mixed, handover, paced, fire, sparse, pending, earlier, burst,
-       keepalive, tail, simulated)
+ALL = (pair, mixed, handover, paced, fire, capacity, sparse, pending, earlier,
+       burst, keepalive, tail, simulated)
 
 
 def tables(results):

@@ -78,6 +78,11 @@ class Report(unittest.TestCase):
         start = self.lines.index("Sparse, 50 timers")
         self.assertEqual(row(self.lines, "(futex)", start)[0], "1.00")
 
+    def test_capacity(self):
+        start = self.lines.index("Capacity, 1000000 a second")
+        self.assertEqual(row(self.lines, "timerthread", start),
+                         ["1.00", "2.00", "3.00", "4.00", "500", "1.42"])
+
     def test_simulated(self):
         start = self.lines.index("Simulated, 64 cores")
         self.assertEqual(row(self.lines, "simulated", start), ["16.0", "1000"])

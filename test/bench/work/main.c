@@ -23,6 +23,7 @@ static const struct {
 	{"mixed", work_mixed, " threads window mode seconds "},
 	{"handover", work_handover, " seconds "},
 	{"paced", work_paced, " rate timeout seconds "},
+	{"capacity", work_capacity, " rate threads seconds "},
 	{"fire", work_fire, " count threads "},
 	{"sparse", work_sparse, " count "},
 	{"sleeps", work_sleeps, " how count "},

@@ -104,6 +104,7 @@ int window_run(const struct window *window);
 
 /* The workloads.  0, or 1 if something is wrong. */
 int work_burst(void);
+int work_capacity(void);
 int work_check(void);
 int work_earlier(void);
 int work_fire(void);
