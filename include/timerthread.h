@@ -270,10 +270,10 @@ int timerthread_set_executor(struct timerthread *tt,
  * that are special in a callback, as timerthread_stop or
  * timerthread_cancel_wait, know it there too.  This holds as well for a
  * callback that timerthread_dispatch or timerthread_advance runs in such a
- * task.  task_id must not block, and may be called on any thread that calls the
- * library, at any time until tt is destroyed; and by timerthread_get_current
- * and timerthread_get_overrun as long as a thread exists on which a callback of
- * tt has begun.
+ * task.  task_id must not block, must make no call of the library, and may be
+ * called on any thread that calls the library, at any time until tt is
+ * destroyed; and by timerthread_get_current and timerthread_get_overrun as long
+ * as a thread exists on which a callback of tt has begun.
  * NULL, the default: who calls is told by the thread.  Then a callback must not
  * change its thread.  If one does, these calls may wait for their caller for
  * ever; and the first callback that ends on another thread than it began on is

@@ -58,6 +58,8 @@ TT_EXPORT int timerthread_drain(struct timerthread *tt,
 {
 	const struct visitor v = {visit, ctx};
 	int n = instance_check(tt, visit != NULL);
+	struct bucket_set used;
+	uint32_t i;
 
 	if (n < 0)
 		return n;
@@ -66,7 +68,8 @@ TT_EXPORT int timerthread_drain(struct timerthread *tt,
 	/* An instance that was never started has no timers. */
 	if (!instance_lives(tt))
 		return 0;
-	for (uint32_t i = 0; i < tt->engine.intake->n; i++)
+	intake_used(tt->engine.intake, &used);
+	while (bucket_set_take(&used, &i))
 		n = drain_bucket(tt, &tt->engine.intake->bucket[i], &v, n);
 	return n;
 }

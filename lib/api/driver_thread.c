@@ -94,6 +94,7 @@ static void *thread_main(void *arg)
 	thread_prepare(tt->options.name);
 	if (work(tt))
 		end(tt);
+	thread_finish();
 	return NULL;
 }
 

@@ -72,12 +72,18 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 	return schedule(tt, &t, ret_id);
 }
 
-/* The deadline; any, if the call will fail. */
+/* It may be starting: then the call waits, and succeeds. */
+static TT_NOINLINE int64_t after_start(const struct timerthread *tt,
+				       int64_t delay)
+{
+	return clock_add(instance_now(tt), delay);
+}
+
 static inline int64_t after(const struct timerthread *tt, int64_t delay)
 {
 	return likely(instance_lives(tt))
 		       ? watch_after(tt->engine.wakeup.watch, delay)
-		       : delay;
+		       : after_start(tt, delay);
 }
 
 TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,

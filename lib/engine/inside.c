@@ -3,15 +3,19 @@
  * A callback can ask which it is without knowing the instance: for that each
  * thread has a record of its own.  It is a copy, and refers to nothing that
  * goes when the callback is over: a task may have left this thread by then.
+ * Whether it is over is told by what both hold (ongoing.h).
  */
 #include "config.h"
 
 #include "engine/inside.h"
+#include "engine/ongoing.h"
 #include "os/call.h"
+#include "os/ending.h"
 #include "os/fork.h"
 #include "os/report.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct current {
@@ -21,9 +25,40 @@ struct current {
 	uint32_t generation; /* see fork.h */
 	struct task_id task_id;
 	uintptr_t who;
+	struct ongoing *ongoing; /* where tasks are told apart; or NULL */
 };
 
 static _Thread_local struct current current;
+
+/* What has ended on another thread is no more on this one. */
+static void forget_ended(void)
+{
+	if (current.ongoing && !ongoing_is(current.ongoing)) {
+		ongoing_forget(current.ongoing);
+		current = (struct current){.in = NULL};
+	}
+}
+
+/* When a thread ends its record does. */
+static struct ending ending;
+
+static void forget_all(void *arg)
+{
+	(void)arg;
+	ongoing_forget(current.ongoing);
+	current = (struct current){.in = NULL};
+}
+
+__attribute__((constructor)) static void make_ending(void)
+{
+	ending_init(&ending, forget_all);
+}
+
+/* NULL: without memory for it get_current finds no timer. */
+static struct ongoing *begin_ongoing(void)
+{
+	return ending_set(&ending, &current) ? ongoing_begin() : NULL;
+}
 
 uintptr_t inside_who(const struct task_id *t)
 {
@@ -32,33 +67,54 @@ uintptr_t inside_who(const struct task_id *t)
 	return likely(task == 0) ? (uintptr_t)pthread_self() : task;
 }
 
-/* Not inlined: the address of what is the thread's own is another one then. */
+/*
+ * Not inlined: the address of what is the thread's own is another one then.  If
+ * this is another thread, that one's record stays, and outer's goes.
+ */
 static TT_NOINLINE void leave(const struct inside *in,
 			      const struct current *outer,
-			      const struct task_id *t)
+			      const struct task_id *t, struct ongoing *ongoing)
 {
-	if (likely(current.in == in))
+	if (likely(current.in == in)) {
+		ongoing_forget(current.ongoing);
 		current = *outer;
-	else if (!t->fn)
-		report_once("a callback ended on another thread than it began "
-			    "on: see timerthread_set_task_id(3)");
+	} else {
+		ongoing_forget(outer->ongoing);
+		if (!t->fn)
+			report_once("a callback ended on another thread than "
+				    "it began on: see "
+				    "timerthread_set_task_id(3)");
+	}
+	if (unlikely(ongoing != NULL))
+		ongoing_end(ongoing);
+}
+
+static struct current enter(struct timerthread *tt, const struct inside *in,
+			    const struct task_id *t, const struct run *run)
+{
+	struct ongoing *ongoing = NULL;
+
+	if (unlikely(t->fn != NULL)) {
+		forget_ended();
+		ongoing = begin_ongoing();
+	}
+	return (struct current){
+		in, tt, *run, fork_generation(), *t, inside_who(t), ongoing};
 }
 
 bool inside_call(struct timerthread *tt, struct inside *in,
 		 const struct task_id *t, const struct run *run,
 		 timerthread_fn *fn, void *arg)
 {
-	const struct task_id task_id = *t;
+	const struct current mine = enter(tt, in, t, run);
 	const struct current outer = current;
-	const uint32_t generation = fork_generation();
-	const uintptr_t who = inside_who(t);
 
-	current = (struct current){in, tt, *run, generation, task_id, who};
+	current = mine;
 	in->id = run->id;
-	atomword_store(&in->who, who);
+	atomword_store(&in->who, mine.who);
 	call_to_return(fn, arg);
-	leave(in, &outer, &task_id);
-	if (unlikely(generation != fork_generation()))
+	leave(in, &outer, &mine.task_id, mine.ongoing);
+	if (unlikely(mine.generation != fork_generation()))
 		return false;
 	atomword_store(&in->who, 0);
 	return true;
@@ -69,7 +125,8 @@ const struct run *inside_current(struct timerthread **ret_tt)
 	const struct current *c = &current;
 
 	if (!c->in || c->run.id == 0 || c->generation != fork_generation() ||
-	    (c->task_id.fn && c->who != inside_who(&c->task_id)))
+	    (c->task_id.fn &&
+	     (!ongoing_is(c->ongoing) || c->who != inside_who(&c->task_id))))
 		return NULL;
 	*ret_tt = c->tt;
 	return &c->run;

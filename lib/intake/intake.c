@@ -41,6 +41,7 @@ struct intake *intake_create(uint32_t n)
 	in->n = n;
 	cpu_map_init(&in->cpus, n);
 	block_pool_init(&in->pool);
+	lock_init(&in->lock);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
 	return in;
@@ -64,46 +65,63 @@ void intake_destroy_inherited(struct intake *in)
 
 void intake_used(struct intake *in, struct bucket_set *ret_used)
 {
-	*ret_used = (struct bucket_set){0};
-	for (uint32_t i = 0; i < in->n; i++) {
-		if (slots_begun(&in->bucket[i].slots))
-			bucket_set_add(ret_used, i);
-	}
+	lock_acquire(&in->lock);
+	*ret_used = in->used;
+	lock_release(&in->lock);
+}
+
+/* Returns the buckets that the change is for. */
+static struct bucket_set set_open(struct intake *in, bool open)
+{
+	struct bucket_set used;
+
+	lock_acquire(&in->lock);
+	in->open = open;
+	used = in->used;
+	lock_release(&in->lock);
+	return used;
 }
 
 void intake_open(struct intake *in)
 {
-	atom32_store(&in->open, 1);
-	for (uint32_t i = 0; i < in->n; i++) {
-		if (slots_begun(&in->bucket[i].slots))
-			bucket_open(&in->bucket[i]);
-	}
+	struct bucket_set used = set_open(in, true);
+	uint32_t i;
+
+	while (bucket_set_take(&used, &i))
+		bucket_open(&in->bucket[i]);
 }
 
-/* Who uses a bucket after its turn here finds this, by its lock. */
+/* Who uses a bucket for the first time after that finds that it is shut. */
 void intake_shut(struct intake *in)
 {
-	atom32_store(&in->open, 0);
-	for (uint32_t i = 0; i < in->n; i++)
+	struct bucket_set used = set_open(in, false);
+	uint32_t i;
+
+	while (bucket_set_take(&used, &i))
 		bucket_shut(&in->bucket[i]);
 }
 
 void intake_set_up(struct intake *in, struct bucket *b)
 {
-	bucket_init(b, (uint32_t)(b - in->bucket), in->shift, &in->pool);
+	uint32_t i = (uint32_t)(b - in->bucket);
+
+	bucket_init(b, i, in->shift, &in->pool);
+	bucket_set_add(&in->used, i);
 }
 
 bool intake_use(struct intake *in, struct bucket *b)
 {
 	bool open;
 
+	lock_acquire(&in->lock);
 	lock_acquire(&b->lock);
-	if (!b->pool && atom32_load(&in->open)) {
+	if (!b->pool && in->open) {
 		intake_set_up(in, b);
 		b->open = true;
 	}
 	open = b->open;
 	lock_release(&b->lock);
+	lock_release(&in->lock);
 	return open;
 }
 

@@ -17,8 +17,9 @@
  * touched: so an instance takes memory for the CPUs that use it.  To a call
  * that schedules it looks as if it were shut, and that call has it set up.
  *
- * Any thread: pick, use, slot, and the buckets' own functions.  Who starts and
- * stops the instance: create, destroy, open, shut.  The driver: the rest.
+ * Any thread: pick, use, used, slot, and the buckets' own functions.  Who
+ * starts and stops the instance: create, destroy, open, shut.  The driver: the
+ * rest.
  */
 #ifndef TT_INTAKE_H
 #define TT_INTAKE_H
@@ -38,8 +39,11 @@ struct intake {
 	uint32_t shift;         /* bits of a slot's index that say the bucket */
 	struct cpu_map cpus;    /* a bucket for each */
 	struct block_pool pool; /* for blocks of all; it has a lock */
-	/* 1: timers may be scheduled.  Read under the lock of a bucket. */
-	atom32 open;
+	/* Before a bucket's. */
+	struct lock lock;
+	/* Protected by the lock. */
+	bool open;              /* timers may be scheduled */
+	struct bucket_set used; /* buckets that were set up */
 	/* The driver's own: buckets with recycled slots. */
 	struct bucket_set recycled __attribute__((aligned(TT_FAR_APART)));
 	struct bucket bucket[];
@@ -64,7 +68,7 @@ bool intake_use(struct intake *in, struct bucket *b);
 /* The same, for who starts the instance. */
 void intake_set_up(struct intake *in, struct bucket *b);
 
-/* Which buckets have ever been used. */
+/* Which buckets have been set up: no other has a timer. */
 void intake_used(struct intake *in, struct bucket_set *ret_used);
 
 /* A bucket for each CPU that the machine may have. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that ends in fn, by pthread_exit(3) or cancelled, runs its cleanup
- * handlers, however fn was compiled.
+ * Exceptions, pthread_exit(3) and cancellation unwind the stack: the unwinder
+ * goes from frame to frame and asks each by its "personality".  This frame has
+ * one of its own.  A compiler would give it that of libgcc, which would then
+ * have to be there in every program.
  *
- * An exception unwinds the stack: the unwinder goes from frame to frame and
- * asks each by its "personality".  This frame has one of its own.  A compiler
- * would give it that of libgcc, which would then have to be there in every
- * program.
+ * A cleanup handler (pthread_cleanup_push) would do for the latter two, but the
+ * C library keeps a pointer to it for the thread, and a callback may change its
+ * thread.
  */
 #include "config.h"
 
@@ -15,20 +16,19 @@
 #include "os/report.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <unwind.h>
 
-static void left(void *arg)
+void call_left(void *arg)
 {
 	(void)arg;
 	report("a callback did not return: its thread exited or was cancelled");
 	abort();
 }
 
-#ifdef __ARM_EABI__
+/* 32-bit ARM unwinds by tables of another kind; and there may be none. */
+#if defined(__ARM_EABI__) || !defined(__GCC_HAVE_DWARF2_CFI_ASM)
 
-/* Unwinds by tables of another kind. */
 #define HAS_PERSONALITY
 
 #else
@@ -52,8 +52,9 @@ call_personality(int version, _Unwind_Action actions,
 	(void)class;
 	(void)e;
 	(void)context;
-	return actions & _UA_SEARCH_PHASE ? _URC_FATAL_PHASE1_ERROR
-					  : _URC_CONTINUE_UNWIND;
+	if (!(actions & _UA_SEARCH_PHASE))
+		call_left(NULL);
+	return _URC_FATAL_PHASE1_ERROR;
 }
 
 /* 0x1b: its address follows relative to its place, in 4 bytes. */
@@ -65,7 +66,7 @@ call_personality(int version, _Unwind_Action actions,
 TT_NOINLINE void call_to_return(void (*fn)(void *arg), void *arg)
 {
 	HAS_PERSONALITY;
-	pthread_cleanup_push(left, NULL);
 	fn(arg);
-	pthread_cleanup_pop(0);
+	/* No jump: this frame must be there. */
+	keep_order();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "os/call.h"
+#include "os/ending.h"
 #include "os/thread.h"
 
 #include <signal.h>
@@ -50,6 +52,19 @@ static void set_timer_slack(void)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
+/* Set from prepare to finish. */
+static struct ending running;
+
+__attribute__((constructor)) static void make_running(void)
+{
+	ending_init(&running, call_left);
+}
+
+void thread_finish(void)
+{
+	ending_clear(&running);
+}
+
 void thread_prepare(const char *name)
 {
 	/* The attributes may have asked for another mask. */
@@ -57,4 +72,5 @@ void thread_prepare(const char *name)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), name);
 	set_timer_slack();
+	ending_set(&running, &running);
 }

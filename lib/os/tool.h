@@ -8,7 +8,9 @@
  * before its callback, a callback before who learns that it is over.  And which
  * memory is the library's own, where they are not to look for races.  Nothing
  * else: that two threads take the same lock in here is not told, because their
- * program must not depend on it, and a race in it would not be found.
+ * program must not depend on it, and a race in it would not be found.  (But who
+ * had a timer in the same slot before counts as having come before; nothing can
+ * be taken back that was told of an address.)
  *
  * Guarantees:
  *  1. Where there is no such tool each of these is a load, of what the call

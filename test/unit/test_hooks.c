@@ -283,6 +283,38 @@ START_TEST(on_start_uses_timers)
 }
 END_TEST
 
+static void schedule_after_at_start(void *arg)
+{
+	const int64_t hour = 3600 * TIMERTHREAD_SEC;
+	timerthread_id id;
+	int64_t before, deadline = 0;
+
+	(void)arg;
+	before = timerthread_now(tt);
+	result[0] = timerthread_schedule_after(tt, hour, never, NULL, &id);
+	timerthread_get_deadline(tt, id, &deadline);
+	result[1] = deadline >= before + hour;
+	result[2] = timerthread_reschedule_after(tt, id, 2 * hour);
+	timerthread_get_deadline(tt, id, &deadline);
+	result[3] = deadline >= before + 2 * hour;
+	sem_post(&ran);
+}
+
+/* Some of these calls come before the instance counts as started. */
+START_TEST(time_spans_at_start)
+{
+	for (int i = 0; i < 300; i++) {
+		start_with(schedule_after_at_start, NULL, NULL);
+		wait_for(&ran);
+		ck_assert_int_eq(result[0], 0);
+		ck_assert(result[1]);
+		ck_assert_int_eq(result[2], 0);
+		ck_assert(result[3]);
+		timerthread_destroy(tt);
+	}
+}
+END_TEST
+
 static timerthread_id pending_id, past_id, drained_id;
 
 static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
@@ -449,6 +481,7 @@ int main(void)
 		not_for_a_failed_start,
 		signals_are_blocked_and_the_name_is_set,
 		on_start_uses_timers,
+		time_spans_at_start,
 		on_exit_uses_timers,
 		on_start_stops,
 		on_start_destroys,

@@ -17,18 +17,38 @@
 
 static int said[2]; /* a pipe: what the child has on standard error */
 
-/* With the driver that is tested, or a callback of an executor. */
-static void drive(timerthread_fn *fn)
+/* Where the driver is not a timer thread, this must unwind the stack. */
+static bool is_noticed(void)
+{
+#if defined(__GLIBC__) && !defined(__ARM_EABI__)
+	return true;
+#else
+	return driver_tested() == ON_THREAD;
+#endif
+}
+
+static void run_it(timerthread_fn *fn)
+{
+	timerthread_schedule(tt, 0, fn, NULL, NULL);
+	for (;;)
+		pause();
+}
+
+static void begin_child(void)
 {
 	const struct rlimit none = {0, 0};
 
 	setrlimit(RLIMIT_CORE, &none);
 	dup2(said[1], STDERR_FILENO);
 	NEED(timerthread_create(&tt) == 0);
+}
+
+/* With the driver that is tested, or a callback of an executor. */
+static void drive(timerthread_fn *fn)
+{
+	begin_child();
 	NEED(driver_start(tt) == 0);
-	timerthread_schedule(tt, 0, fn, NULL, NULL);
-	for (;;)
-		pause();
+	run_it(fn);
 }
 
 /* Is the process aborted, with a message that has this in it? */
@@ -68,7 +88,8 @@ static void exiting(void)
 
 START_TEST(the_thread_exits)
 {
-	expect_abort(exiting, did_not_return);
+	if (is_noticed())
+		expect_abort(exiting, did_not_return);
 }
 END_TEST
 
@@ -87,9 +108,12 @@ static void exit_hidden_thread(void *arg)
 	keep_order();
 }
 
+/* A timer thread knows it all the same. */
 static void exiting_hidden(void)
 {
-	drive(exit_hidden_thread);
+	begin_child();
+	NEED(timerthread_start(tt, NULL) == 0);
+	run_it(exit_hidden_thread);
 }
 
 START_TEST(the_thread_exits_and_cannot_be_unwound)
@@ -116,7 +140,8 @@ static void cancelled(void)
 
 START_TEST(the_thread_is_cancelled)
 {
-	expect_abort(cancelled, did_not_return);
+	if (is_noticed())
+		expect_abort(cancelled, did_not_return);
 }
 END_TEST
 

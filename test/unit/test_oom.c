@@ -125,6 +125,25 @@ START_TEST(memory_is_short_for_a_while)
 END_TEST
 
 /* Nothing is left of the driver that could not be started. */
+/* The first call on a bucket sets it up; it may have no memory to go on. */
+START_TEST(a_place_in_the_cap_is_given_back)
+{
+	struct timerthread *tt;
+	timerthread_id id;
+
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	fail_arm(0, UINT32_MAX);
+	ck_assert_int_eq(timerthread_schedule(tt, INT64_MAX, never, NULL, &id),
+			 -ENOMEM);
+	fail_disarm();
+	ck_assert_int_eq(timerthread_schedule(tt, INT64_MAX, never, NULL, &id),
+			 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
 START_TEST(another_driver_after_that)
 {
 	struct timerthread *tt;
@@ -147,6 +166,7 @@ int main(void)
 	const TTest *const tests[] = {
 		each_allocation_fails_once,
 		memory_is_short_for_a_while,
+		a_place_in_the_cap_is_given_back,
 		another_driver_after_that,
 	};
 

@@ -288,6 +288,52 @@ START_TEST(a_callback_ends_on_another_thread)
 	ck_assert_int_eq(timerthread_get_current(NULL, NULL), -ENOENT);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	timerthread_destroy(tt);
+	/* Nor is the task in a callback when it is back here. */
+	task = 1;
+	ck_assert_int_eq(timerthread_get_current(NULL, NULL), -ENOENT);
+	task = 0;
+}
+END_TEST
+
+static void *begin_and_exit(void *arg)
+{
+	(void)arg;
+	fiber_go_on(0);
+	sem_post(&ran);
+	wait_for(&go);
+	pthread_exit(&go);
+}
+
+static void *end_and_exit(void *arg)
+{
+	(void)arg;
+	fiber_go_on(0);
+	pthread_exit(&ran);
+}
+
+/* Whether a thread ends well does not depend on callbacks it was in. */
+START_TEST(both_threads_exit_later)
+{
+	pthread_t first, second;
+	void *r;
+
+	if (!stacks_may_change())
+		return;
+	setup_kept(true);
+	submit(block_and_ask, never);
+	fiber_make(0);
+	pthread_create(&first, NULL, begin_and_exit, NULL);
+	wait_for(&ran);
+	pthread_create(&second, NULL, end_and_exit, NULL);
+	pthread_join(second, &r);
+	ck_assert_ptr_eq(r, &ran);
+	ck_assert(fiber[0].over);
+	given[1].run(given[1].arg);
+	timerthread_destroy(tt);
+	memset(fiber[0].stack, 0xff, STACK);
+	sem_post(&go);
+	pthread_join(first, &r);
+	ck_assert_ptr_eq(r, &go);
 }
 END_TEST
 
@@ -354,6 +400,7 @@ int main(void)
 		another_task_on_the_thread_is_not,
 #ifdef __GLIBC__
 		a_callback_ends_on_another_thread,
+		both_threads_exit_later,
 		tasks_that_nobody_told_of_are_reported,
 #endif
 	};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "engine/ongoing.h"
+#include "os/memory.h"
+
+struct ongoing *ongoing_begin(void)
+{
+	struct ongoing *o = memory_alloc(sizeof(*o));
+
+	if (o)
+		*o = (struct ongoing){.holders = 2};
+	return o;
+}
+
+void ongoing_forget(struct ongoing *o)
+{
+	uint32_t n;
+
+	if (!o)
+		return;
+	/* Acquires and releases: who frees comes after the other holder. */
+	do
+		n = atom32_load(&o->holders);
+	while (atom32_swap(&o->holders, n, n - 1) != n);
+	if (n == 1)
+		memory_free(o);
+}
+
+void ongoing_end(struct ongoing *o)
+{
+	atom32_store_release(&o->over, 1);
+	ongoing_forget(o);
+}
