@@ -68,6 +68,7 @@ static void allow(scmp_filter_ctx filter, const char *names)
 static void confine(const char *names, const char *more, bool first)
 {
 	scmp_filter_ctx filter;
+	bool loaded;
 
 	if (!names)
 		return;
@@ -77,7 +78,11 @@ static void confine(const char *names, const char *more, bool first)
 	check(seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, first) == 0, "NNP");
 	allow(filter, names);
 	allow(filter, more);
-	check(seccomp_load(filter) == 0, "seccomp_load");
+	loaded = seccomp_load(filter) == 0;
+	/* Or another thread has made the kernel end the process by now. */
+	if (!loaded)
+		poll(NULL, 0, 1000);
+	check(loaded, "seccomp_load");
 	seccomp_release(filter);
 }
 
