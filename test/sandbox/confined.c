@@ -224,6 +224,8 @@ int main(int argc, char **argv)
 	if (clock_named(argv[2]) == CLOCK_REALTIME)
 		check(timerthread_set_slack(tt, 20 * TIMERTHREAD_MSEC) == 0,
 		      "slack");
+	if (clock_named(argv[2]) == CLOCK_BOOTTIME)
+		check(timerthread_set_reserve(tt, 1000) == 0, "reserve");
 	check(start() == 0, "start");
 	confine(later, "", false);
 	atomic_store(&phase, 1);
