@@ -94,7 +94,8 @@ static struct current enter(struct timerthread *tt, const struct inside *in,
 {
 	struct ongoing *ongoing = NULL;
 
-	if (unlikely(t->fn != NULL)) {
+	/* Only a timer's run can be asked for. */
+	if (unlikely(t->fn != NULL) && run->id != 0) {
 		forget_ended();
 		ongoing = begin_ongoing();
 	}
