@@ -240,6 +240,40 @@ START_TEST(cancel_waits)
 }
 END_TEST
 
+static timerthread_id waited_for;
+static int waited;
+
+static int wait_and_keep(void *ctx, timerthread_fn *run, void *arg)
+{
+	if (waited_for)
+		waited = timerthread_cancel_wait(tt, waited_for);
+	return keep(ctx, run, arg);
+}
+
+/* In submit the driver is in no timer's callback, and may wait for one. */
+START_TEST(submit_waits_for_a_callback)
+{
+	struct caller c;
+	timerthread_id id;
+
+	waited_for = 0;
+	start_with(OWN_THREAD, wait_and_keep);
+	id = schedule(0, hold, &ran);
+	submit_due(1);
+	start_call(&c, called++);
+	wait_for(&ran);
+	waited_for = id;
+	schedule(0, post, &ran);
+	wait_for_cancellers(1);
+	sem_post(&go);
+	submit_due(1);
+	ck_assert_int_eq(waited, 1);
+	end_call(&c);
+	call_tasks();
+	end();
+}
+END_TEST
+
 /* One that repeats, and one that has armed itself again, are not rearmed. */
 static timerthread_id self;
 
@@ -1289,6 +1323,7 @@ int main(void)
 		several_at_a_time,
 		cancel_waits,
 		cancel_waits_for_what_would_be_rearmed,
+		submit_waits_for_a_callback,
 		moved_from_elsewhere,
 		periodic_that_takes_its_time,
 		never_twice_at_a_time,
