@@ -126,7 +126,7 @@ void bench_spin(const struct bench_options *o)
 {
 	static const int64_t spin[] = {0, 50000, 100000, 200000};
 	static struct figures futex, timerfd, timer[4];
-	size_t n = o->quick ? 200 : 2000;
+	size_t n = o->quick ? 200 : 1000;
 	struct timerthread *tt[4];
 
 	sem_init(&fired, 0, 0);
