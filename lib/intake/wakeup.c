@@ -142,11 +142,19 @@ static bool is_shortened(const struct wakeup *w)
 	return unlikely(w->woken >= WAKEUP_ROW);
 }
 
-/* By when it must wake up; now: if it is shortened.  Under the lock. */
-static int64_t first(const struct wakeup *w, int64_t next, int64_t now)
+/* The first deadline that may end its sleep.  Under the lock. */
+static int64_t first(const struct wakeup *w, int64_t next)
 {
 	int64_t own = next > w->rested ? next : w->rested;
-	int64_t until = latest(w, own < w->arrivals ? own : w->arrivals);
+
+	return own < w->arrivals ? own : w->arrivals;
+}
+
+/* By when it must wake up for that. */
+static int64_t sleep_until(const struct wakeup *w, int64_t deadline,
+			   int64_t now)
+{
+	int64_t until = latest(w, deadline);
 
 	return is_shortened(w) ? halfway(now, until) : until;
 }
@@ -161,13 +169,14 @@ static void set_asleep(struct wakeup *w, int64_t next, int64_t until)
 
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 {
-	int64_t until;
+	int64_t deadline, until;
 	uint32_t seq;
 
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
-	until = first(w, next, now);
-	if (until <= now || wakeup_stopping(w)) {
+	deadline = first(w, next);
+	until = sleep_until(w, deadline, now);
+	if (deadline <= now || until <= now || wakeup_stopping(w)) {
 		lock_release(&w->lock);
 		return false;
 	}
@@ -251,7 +260,7 @@ void wakeup_lie_down(struct wakeup *w, int64_t next)
 	int64_t now = is_shortened(w) ? watch_now(w->watch) : INT64_MIN;
 
 	lock_acquire(&w->lock);
-	set_asleep(w, next, first(w, next, now));
+	set_asleep(w, next, sleep_until(w, first(w, next), now));
 	lock_release(&w->lock);
 	set_descriptor(w);
 }

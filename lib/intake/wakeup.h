@@ -122,7 +122,10 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
 /*
  * Sleeps until the deadline next, or the earliest in a bucket, and the slack
  * are over, INT64_MAX: for ever, or until there is reason not to.  Not at all
- * if that is no later than now: false.
+ * if such a deadline is no later than now: false.  It has some slack left, but
+ * who is awake runs it for less than a wake-up costs.  Half a million a second
+ * (in a virtual machine of two CPUs) with a slack of 40 us took 8 % less CPU
+ * and were 2 us less late in the middle than if the slack was slept away.
  */
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
 

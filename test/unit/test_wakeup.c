@@ -248,6 +248,11 @@ START_TEST(what_is_due_costs_no_sleep)
 	wakeup.slack = hour;
 	wakeup_sleep(&wakeup, INT64_MAX, far + hour);
 	wakeup_sleep(&wakeup, far - hour, far);
+	/* However much of its slack there is left: it may run now. */
+	wakeup_sleep(&wakeup, far, far);
+	wakeup_sleep(&wakeup, far - 1, far);
+	wakeup_announce(&wakeup, 9, far - 1);
+	wakeup_sleep(&wakeup, INT64_MAX, far);
 	/* Nor does it count as one. */
 	ck_assert_uint_eq(wakeup.woken, 1);
 	ck_assert_int_eq(asleep_until(), INT64_MIN);
