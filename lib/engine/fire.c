@@ -57,7 +57,6 @@ static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 		     struct entry *entry, uint64_t overrun)
 {
 	count(e);
-	pending_prefetch_next(&e->pending, e->until);
 	engine_set_idle(e);
 	if (!fire_call(e, &e->inside, s, overrun))
 		return STEP_FORKED;

@@ -96,34 +96,15 @@ static size_t earliest_child(const struct heap *h, size_t first)
 	return first + best;
 }
 
-/*
- * Prefetches the children of four siblings: all that the next level may
- * need.  A heap that does not fit into a CPU's cache waits for memory at each
- * of its lower levels: with a million entries this took a removal from 340 to
- * 250 ns.  In a small one it would be work for nothing.
- */
-static inline void prefetch_below(const struct heap *h, size_t first)
-{
-	size_t below = HEAP_ARITY * first + 1;
-
-	if (h->n < HEAP_LARGE || below + HEAP_ARITY * HEAP_ARITY > h->n)
-		return;
-	for (size_t i = 0; i < HEAP_ARITY; i++)
-		__builtin_prefetch(heap_at(h, below + HEAP_ARITY * i));
-}
-
 /* Puts e in the hole at i or below it. */
 static void sift_down(struct heap *h, size_t i, struct entry e)
 {
 	size_t first;
 
 	while ((first = HEAP_ARITY * i + 1) < h->n) {
-		size_t below;
-		const struct entry *child;
+		size_t below = earliest_child(h, first);
+		const struct entry *child = heap_at(h, below);
 
-		prefetch_below(h, first);
-		below = earliest_child(h, first);
-		child = heap_at(h, below);
 		if (e.deadline <= child->deadline)
 			break;
 		*heap_at(h, i) = *child;

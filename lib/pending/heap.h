@@ -35,9 +35,6 @@
 #define HEAP_ARITY 4
 #define HEAP_SHIFT (HEAP_ARITY - 1)
 
-/* Entries of a heap that a CPU's cache may not hold. */
-#define HEAP_LARGE 32768
-
 struct heap {
 	struct entry **chunk; /* the table */
 	size_t n;

@@ -16,6 +16,9 @@
 /* Spare blocks that are freed in one go. */
 #define TRIM_MAX 64
 
+/* Where the heap has fewer the wheel is not used. */
+#define HEAP_SMALL 64
+
 /* Spare blocks that are kept. */
 #define SPARES_MAX 16
 
@@ -24,6 +27,7 @@ bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 	*p = (struct pending){.intake = in, .wakeup = w};
 	heap_init(&p->heap);
 	heap_init(&p->blocks);
+	wheel_init(&p->wheel);
 	return heap_make_room(&p->heap) && heap_make_room(&p->blocks);
 }
 
@@ -61,6 +65,7 @@ void pending_destroy(struct pending *p)
 		block_free_all(block_of(heap_at(&p->blocks, i)));
 	heap_destroy(&p->blocks);
 	heap_destroy(&p->heap);
+	wheel_destroy(&p->wheel);
 	block_free_all(p->spares);
 	p->spares = NULL;
 }
@@ -172,6 +177,23 @@ static void keep(struct pending *p, struct entry e)
 		exchange(p, e);
 }
 
+/*
+ * Is it for the wheel?  Where few are near the heap has them all; and a reserve
+ * has room for them there.
+ */
+static bool is_for_wheel(const struct pending *p, const struct entry *e)
+{
+	return p->heap.n >= HEAP_SMALL && p->reserve == 0 &&
+	       wheel_level(&p->wheel, e->deadline) < WHEEL_LEVELS;
+}
+
+/* False: it is for the heap. */
+static bool add_to_wheel(struct pending *p, struct entry e)
+{
+	return p->heap.n >= HEAP_SMALL && p->reserve == 0 &&
+	       wheel_add(&p->wheel, e, &p->spares);
+}
+
 static int64_t near_to(int64_t now)
 {
 	return clock_add(now, PENDING_NEAR_NS);
@@ -179,10 +201,11 @@ static int64_t near_to(int64_t now)
 
 void pending_file(struct pending *p, struct entry e, int64_t now)
 {
-	if (e.deadline <= near_to(now))
-		keep(p, e);
-	else
+	wheel_advance(&p->wheel, now);
+	if (e.deadline > near_to(now))
 		pending_send_back(p, e);
+	else if (!add_to_wheel(p, e))
+		keep(p, e);
 }
 
 /* The heap's first deadline. */
@@ -200,19 +223,45 @@ static bool refresh(struct pending *p, struct entry *e)
 	return is_pending(p, s, expiry_refresh(b, s, e));
 }
 
+/* Begins to read the slot of an entry that will be looked at soon. */
 static void prefetch(struct pending *p, const struct block *b, size_t i,
 		     int64_t near)
 {
 	if (i < b->n && b->entry[i].deadline <= near &&
-	    !entry_is_hole(&b->entry[i]))
+	    !entry_is_hole(&b->entry[i]) && !is_for_wheel(p, &b->entry[i]))
 		intake_prefetch(p->intake, &b->entry[i]);
 }
 
-static void open_block(struct pending *p, struct block *b, int64_t nearest,
-		       int64_t now)
+/*
+ * It has been looked at, and runs soon: begins to read what its callback is
+ * given, and will most likely look at first.
+ */
+static void prefetch_arg(struct pending *p, const struct entry *e)
 {
-	int64_t from = nearest > now ? nearest : now;
-	int64_t near = near_to(from);
+	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, e)));
+}
+
+/* Into the wheel, or into the heap if it is of use.  False: it is far. */
+static bool take_near(struct pending *p, struct entry *e, int64_t near)
+{
+	if (entry_is_hole(e))
+		return true;
+	if (e->deadline > near)
+		return false;
+	if (add_to_wheel(p, *e) || !refresh(p, e))
+		return true;
+	if (e->deadline > near)
+		return false;
+	prefetch_arg(p, e);
+	keep(p, *e);
+	return true;
+}
+
+/* Returns how many of its first entries are far, and to be sent back. */
+static size_t open_block(struct pending *p, struct block *b, int64_t nearest,
+			 int64_t now)
+{
+	int64_t near = near_to(nearest > now ? nearest : now);
 	size_t far = 0;
 
 	for (size_t i = 0; i < INTAKE_PREFETCH; i++)
@@ -221,20 +270,22 @@ static void open_block(struct pending *p, struct block *b, int64_t nearest,
 		struct entry e = b->entry[i];
 
 		prefetch(p, b, i + INTAKE_PREFETCH, near);
-		if (entry_is_hole(&e) ||
-		    (e.deadline <= near && !refresh(p, &e)))
-			continue;
-		if (e.deadline <= near)
-			keep(p, e);
-		else
+		if (!take_near(p, &e, near))
 			b->entry[far++] = e;
 	}
-	send_back(p, b->entry, far);
+	return far;
+}
+
+static void drop_block(struct pending *p, struct block *b)
+{
 	block_push(&p->spares, b);
 	pending_trim(p);
 }
 
-/* There may be several, if there was no memory. */
+/*
+ * A block that came from a bucket.  There may be several, if there was no
+ * memory.
+ */
 static void open_first(struct pending *p, int64_t now)
 {
 	struct entry first = *heap_at(&p->blocks, 0);
@@ -244,23 +295,75 @@ static void open_first(struct pending *p, int64_t now)
 	heap_remove(&p->blocks, 0);
 	if (unlikely(rest.block))
 		heap_push(&p->blocks, entry_of(rest));
-	open_block(p, b, first.deadline, now);
+	/* If the driver is behind the wheel begins with what is due first. */
+	wheel_advance(&p->wheel, first.deadline < now ? first.deadline : now);
+	send_back(p, b->entry, open_block(p, b, first.deadline, now));
+	drop_block(p, b);
 }
 
-/* May a block hold the earliest? */
-static bool blocks_first(const struct pending *p)
+/* Moves those of the last one's bucket behind the others: how many are those? */
+static size_t gather_last(const struct pending *p, struct entry *e, size_t n)
 {
-	return unlikely(p->blocks.n > 0) &&
-	       (p->heap.n == 0 || heap_at(&p->blocks, 0)->deadline < top(p));
+	const struct bucket *last = intake_bucket(p->intake, e[n - 1].index);
+
+	for (size_t i = n; i-- > 0;) {
+		struct entry one = e[i];
+
+		if (intake_bucket(p->intake, one.index) == last) {
+			e[i] = e[--n];
+			e[n] = one;
+		}
+	}
+	return n;
+}
+
+/* A block of the wheel's: entries of all buckets. */
+static void open_slice(struct pending *p, int64_t now)
+{
+	int64_t nearest = wheel_nearest(&p->wheel);
+	struct block *b = wheel_open(&p->wheel);
+	size_t far = open_block(p, b, nearest, now);
+
+	while (far > 0) {
+		size_t others = gather_last(p, b->entry, far);
+
+		send_back(p, b->entry + others, far - others);
+		far = others;
+	}
+	drop_block(p, b);
+}
+
+/* The first time of the blocks. */
+static int64_t blocks_next(const struct pending *p)
+{
+	return p->blocks.n > 0 ? heap_at(&p->blocks, 0)->deadline : INT64_MAX;
+}
+
+/* Nothing in it is due before this. */
+static int64_t nearest(const struct pending *p)
+{
+	int64_t first = top(p);
+	int64_t block = blocks_next(p), slice = wheel_nearest(&p->wheel);
+
+	first = block < first ? block : first;
+	return slice < first ? slice : first;
+}
+
+/* Opens what may hold the earliest. */
+static void open_next(struct pending *p, int64_t now)
+{
+	if (blocks_next(p) <= wheel_nearest(&p->wheel))
+		open_first(p, now);
+	else
+		open_slice(p, now);
 }
 
 bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 {
 	for (int i = 0; i < LOOKS; i++) {
-		*ret_next = top(p);
-		if (blocks_first(p)) {
-			*ret_next = heap_at(&p->blocks, 0)->deadline;
-			open_first(p, now);
+		*ret_next = nearest(p);
+		if (*ret_next < top(p)) {
+			open_next(p, now);
 			return false;
 		}
 		if (p->heap.n == 0 || !is_over(p, 0))
@@ -275,23 +378,7 @@ struct entry pending_take(struct pending *p)
 	struct entry e = *heap_at(&p->heap, 0);
 
 	heap_remove(&p->heap, 0);
-	/* While this one runs.  It is going to be changed, too. */
-	if (p->heap.n > 0)
-		prefetch_to_write(
-			intake_slot_of(p->intake, heap_at(&p->heap, 0)));
 	return e;
-}
-
-/* Those next to the top come after it. */
-void pending_prefetch_next(const struct pending *p, int64_t now)
-{
-	const struct heap *h = &p->heap;
-
-	if (top(p) > now || h->n == 0)
-		return;
-	for (size_t i = 1; i <= HEAP_ARITY && i < h->n; i++)
-		prefetch_to_write(intake_slot_of(p->intake, heap_at(h, i)));
-	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, heap_at(h, 0))));
 }
 
 bool pending_first_moved(const struct pending *p)
@@ -336,7 +423,7 @@ bool pending_trim(struct pending *p)
 
 size_t pending_count(const struct pending *p)
 {
-	size_t n = p->heap.n;
+	size_t n = p->heap.n + wheel_count(&p->wheel);
 
 	for (size_t i = 0; i < p->blocks.n; i++) {
 		const struct block *b = block_of(heap_at(&p->blocks, i));
@@ -358,6 +445,7 @@ void pending_check(const struct pending *p)
 {
 	heap_check(&p->heap);
 	heap_check(&p->blocks);
+	wheel_check(&p->wheel);
 	for (size_t i = 0; i < p->blocks.n; i++) {
 		const struct entry *e = heap_at(&p->blocks, i);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the driver has taken out of the buckets and not yet run: a heap of
- * timers, and a heap of blocks that are yet to be opened.
+ * blocks that are yet to be opened, a wheel of timers that are near, and a heap
+ * of those that are next.
  *
  * A block is opened when it may hold the earliest timer of all.  Then those of
- * its timers that are near go to the heap; those that are not go back to their
- * bucket, where they are cheap, and nearer now than when they came.  So the
- * lanes are the levels of a wheel of wheels (Varghese and Lauck, 1987), and
- * only what is near is sorted.  A timer comes here a few times for each lane
+ * its timers that are near go to the wheel, or to the heap if that is short;
+ * those that are not go back to their bucket, where they are cheap, and nearer
+ * now than when they came.  So the lanes are coarse levels of the wheel, which
+ * the driver seldom looks at.  A timer comes here a few times for each lane
  * that it goes through.
  *
  * Guarantees:
@@ -15,7 +16,7 @@
  *     cancelled before it looked: dead entries that come to the top are
  *     dropped, and their slots freed.
  *  2. No call takes longer than to file a block of entries; but see 5.
- *  3. What is cancelled here is found when its block is opened or its deadline
+ *  3. What is cancelled here is found when its slice is opened or its deadline
  *     comes.  That is half a second and PENDING_NEAR_NS later at most, if the
  *     driver is awake then.
  *  4. Running out of memory loses nothing and keeps the order.
@@ -31,17 +32,19 @@
 
 #include "intake/intake.h"
 #include "pending/heap.h"
+#include "pending/wheel.h"
 
 /*
- * A timer is kept in the heap if it is due within this of the time, or of its
- * block's first if that is later.
+ * A timer is kept if it is due within this of the time, or of its block's first
+ * if that is later.
  */
 #define PENDING_NEAR_NS NEAR_NS
 
 struct pending {
 	struct intake *intake;
 	struct wakeup *wakeup;
-	struct heap heap;
+	struct heap heap;     /* what is next */
+	struct wheel wheel;   /* what is near, where that is much */
 	struct heap blocks;   /* of blocks that are yet to be opened */
 	struct block *spares; /* empty blocks, a chain */
 	bool full; /* the heap was, and there was no memory; see pending_file */
@@ -69,13 +72,6 @@ bool pending_next(struct pending *p, int64_t now, int64_t *ret_next);
 
 /* Takes out the entry that pending_next has found. */
 struct entry pending_take(struct pending *p);
-
-/*
- * One is about to run at the time now: where others are due too, prefetches
- * their slots, and what the next one's callback is given and will most likely
- * look at first.  A million timers that ran in batches took 12 % less.
- */
-void pending_prefetch_next(const struct pending *p, int64_t now);
 
 /*
  * Files an entry: it is kept if it is near, and goes back to its bucket if not.

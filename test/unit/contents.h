@@ -6,6 +6,7 @@
 #define TT_CONTENTS_H
 
 #include "intake/bucket.h"
+#include "os/must.h"
 
 /* To look at all: the places that may have an entry. */
 static inline size_t queue_span(const struct queue *q)
@@ -50,6 +51,23 @@ static inline size_t bucket_size(const struct bucket *b)
 	for (int i = 0; i < LANES; i++)
 		n += queue_size(&b->lane[i].queue);
 	return n;
+}
+
+/* Aborts if an entry is another bucket's. */
+static inline void bucket_check_owner(const struct bucket *b)
+{
+	const uint32_t mask = (UINT32_C(1) << b->slots.shift) - 1;
+
+	for (int i = 0; i < LANES; i++) {
+		const struct queue *q = &b->lane[i].queue;
+
+		for (size_t k = 0; k < queue_span(q); k++) {
+			const struct entry *e = queue_at(q, k);
+
+			must(!e || entry_is_hole(e) ||
+			     (e->index & mask) == b->slots.bucket);
+		}
+	}
 }
 
 #endif

@@ -140,8 +140,7 @@ static int64_t next_pending(void)
 	int64_t bound = INT64_MIN, next;
 
 	while (!pending_next(&pending, now(), &next)) {
-		must(next >= bound);
-		bound = next;
+		bound = next > bound ? next : bound;
 		pending_check(&pending);
 	}
 	must(next >= bound);
@@ -217,7 +216,6 @@ START_TEST(empty)
 	ck_assert(pending_next(&pending, NOW, &t));
 	ck_assert_int_eq(t, INT64_MAX);
 	ck_assert(!pending_first_moved(&pending));
-	pending_prefetch_next(&pending, NOW);
 	pending_trim(&pending);
 	collect(INT64_MAX);
 	ck_assert_int_eq(next(), INT64_MAX);
@@ -412,6 +410,158 @@ START_TEST(near_is_counted_from_the_first)
 }
 END_TEST
 
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+#define SLICE (NEAR_NS / SLICES)
+
+enum { MANY = 2000 };
+static int64_t due[MANY];
+
+/* As many as the heap takes by itself: from then on slices are used. */
+static void fill_small_heap(uint64_t *id, int64_t deadline)
+{
+	for (int i = 0; i < 64; i++)
+		id[i] = schedule_in(0, deadline);
+	collect(deadline);
+	must(next_pending() == deadline);
+	must(pending.heap.n >= 64);
+}
+
+/* The k-th of them to run, whose times are mixed in all blocks. */
+static int nth(int k)
+{
+	return k * 7 % MANY;
+}
+
+/* MANY in both buckets, spread over 8 slices from NOW + 2 of them on. */
+static void fill_slices(uint64_t *id)
+{
+	fill_small_heap(id, NOW + 1);
+	for (int k = 0; k < MANY; k++)
+		due[nth(k)] = NOW + 2 * SLICE + k * 8 * SLICE / MANY;
+	for (int i = 0; i < MANY; i++)
+		id[i] = schedule_in((uint32_t)i & 1, due[i]);
+	collect(NOW + 2 * SLICE);
+	watch_set(&watch, NOW + 1);
+	for (int i = 0; i < 64; i++)
+		run();
+	ck_assert_int_eq(next(), NOW + 2 * SLICE);
+}
+
+/* Where many are near the heap has only those that come next. */
+START_TEST(slices_keep_the_heap_small)
+{
+	static uint64_t id[MANY];
+	size_t most = 0;
+
+	begin();
+	fill_slices(id);
+	for (int k = 0; k < MANY; k++) {
+		size_t waiting = wheel_count(&pending.wheel);
+
+		most = waiting > most ? waiting : most;
+		must(pending.heap.n <= 64 + MANY / 8 + 1);
+		must(next() == due[nth(k)]);
+		must(run() == slot_of(id[nth(k)]));
+		check();
+	}
+	ck_assert_uint_gt(most, MANY / 2);
+	ck_assert_int_eq(next(), INT64_MAX);
+	ck_assert_uint_eq(entries(), 0);
+	end();
+}
+END_TEST
+
+/* Whatever becomes of a timer in a slice is seen when that is opened. */
+START_TEST(what_is_in_a_slice_may_change)
+{
+	static uint64_t id[MANY];
+
+	begin();
+	fill_slices(id);
+	for (int k = 0; k < MANY; k++) {
+		if (k % 3 == 1)
+			cancel(id[nth(k)]);
+		else if (k % 3 == 2)
+			reschedule(id[nth(k)], NOW + HOUR + k);
+	}
+	for (int k = 0; k < MANY; k += 3)
+		must(run() == slot_of(id[nth(k)]));
+	for (int i = 0; i < BUCKETS; i++)
+		bucket_check_owner(&intake->bucket[i]);
+	for (int k = 2; k < MANY; k += 3)
+		must(run() == slot_of(id[nth(k)]));
+	ck_assert_int_eq(next(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	end();
+}
+END_TEST
+
+/* What was due meanwhile is sorted by slices, too. */
+START_TEST(slices_for_one_who_is_behind)
+{
+	enum { N = 20000 };
+	static int64_t late[N];
+	uint64_t rng = test_seed();
+
+	begin();
+	for (int i = 0; i < N; i++) {
+		late[i] = NOW + (int64_t)random_below(&rng, 40 * SECOND);
+		schedule(late[i]);
+	}
+	qsort(late, N, sizeof(late[0]), by_value);
+	watch_set(&watch, NOW + 40 * SECOND);
+	collect(now());
+	for (int i = 0; i < N; i++) {
+		must(next() == late[i]);
+		must(pending.heap.n <= 2 * 64);
+		run();
+		if (i % 100 == 0)
+			check();
+	}
+	ck_assert_int_eq(next(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	end();
+}
+END_TEST
+
+/* Nothing is due, and the first deadline is wanted. */
+START_TEST(a_slice_is_opened_early)
+{
+	static uint64_t id[MANY];
+
+	begin();
+	/* All in one slice. */
+	fill_small_heap(id, NOW + 6 * SLICE);
+	for (int i = 0; i < MANY; i++)
+		id[i] = schedule_in(0, NOW + 5 * SLICE + i);
+	collect(NOW + 5 * SLICE);
+	ck_assert_int_eq(next(), NOW + 5 * SLICE);
+	for (int i = 0; i < MANY; i++)
+		must(run() == slot_of(id[i]));
+	ck_assert_int_eq(next(), NOW + 6 * SLICE);
+	end();
+}
+END_TEST
+
+/* With a reserve the heap has room for all, and blocks may be scarce. */
+START_TEST(a_reserve_does_without_slices)
+{
+	static uint64_t id[MANY];
+
+	begin();
+	ck_assert(pending_reserve(&pending, MANY));
+	fill_slices(id);
+	ck_assert_uint_eq(wheel_count(&pending.wheel), 0);
+	end();
+}
+END_TEST
+
 /* Of what was cancelled there may be a hole, near or far. */
 START_TEST(holes_are_passed_over)
 {
@@ -570,13 +720,6 @@ START_TEST(trims_its_spares)
 	end();
 }
 END_TEST
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Times near and far: all come out at their time, in order. */
 START_TEST(keeps_the_order)
@@ -887,6 +1030,11 @@ int main(void)
 		steps_are_short,
 		what_is_far_goes_back,
 		near_is_counted_from_the_first,
+		slices_keep_the_heap_small,
+		what_is_in_a_slice_may_change,
+		slices_for_one_who_is_behind,
+		a_slice_is_opened_early,
+		a_reserve_does_without_slices,
 		holes_are_passed_over,
 		the_moved_are_refreshed,
 		the_stale_are_dropped,

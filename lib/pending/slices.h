@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries by slices of time, unsorted: SLICES slices, each as long as the
+ * others, the first of which begins about now.
+ *
+ * To add an entry writes 16 bytes.  A slice is opened when its time comes.
+ *
+ * Guarantees:
+ *  1. No entry of a slice is due before the slice's time.
+ *  2. What does not fit is refused: an entry of the slice that is open, or of
+ *     one before it, or beyond the last; or one without memory.
+ *
+ * Not thread-safe; the driver owns it.
+ */
+#ifndef TT_SLICES_H
+#define TT_SLICES_H
+
+#include "intake/block.h"
+#include "os/base.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SLICES_LOG2 6
+#define SLICES      (1 << SLICES_LOG2)
+
+struct slices {
+	unsigned shift; /* a slice is 2 to the power of this nanoseconds long */
+	int64_t open;   /* the last one that was opened; or that of now */
+	uint64_t full;  /* a bit for each that has a chain, by slice_index */
+	struct block *chain[SLICES];
+};
+
+void slices_init(struct slices *s, unsigned shift);
+void slices_destroy(struct slices *s);
+
+/* The number of the slice that this time is in. */
+static inline int64_t slice_of(const struct slices *s, int64_t t)
+{
+	return t >> s->shift;
+}
+
+static inline unsigned slice_index(int64_t slice)
+{
+	return (uint64_t)slice % SLICES;
+}
+
+/* May it be added?  The slice that is open has the place of the last one. */
+static inline bool slices_fit(const struct slices *s, int64_t deadline)
+{
+	uint64_t ahead = (uint64_t)slice_of(s, deadline) - (uint64_t)s->open;
+
+	return ahead - 1 < SLICES - 1;
+}
+
+/* The first slice that has entries; there must be one. */
+static inline int64_t slices_first(const struct slices *s)
+{
+	unsigned i = slice_index(s->open);
+	uint64_t full = s->full >> i | s->full << (-i % SLICES);
+
+	return s->open + __builtin_ctzll(full);
+}
+
+/* None of its entries is due earlier; INT64_MAX: it has none. */
+static inline int64_t slices_next(const struct slices *s)
+{
+	if (likely(s->full == 0))
+		return INT64_MAX;
+	return (int64_t)((uint64_t)slices_first(s) << s->shift);
+}
+
+/*
+ * The time is now: slices that have passed, and have no entries, make room for
+ * others.
+ */
+void slices_advance(struct slices *s, int64_t now);
+
+/* Adds an entry that fits, in a block of *spares.  False: no memory. */
+bool slices_add(struct slices *s, struct entry e, struct block **spares);
+
+/* Takes a block out of the first slice; there must be one. */
+struct block *slices_open(struct slices *s);
+
+/* Entries in it; for tests. */
+size_t slices_count(const struct slices *s);
+
+/* Aborts if it is not sound; for tests. */
+void slices_check(const struct slices *s);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "pending/wheel.h"
+
+/* Of the finest level. */
+#define SHIFT 17
+
+void wheel_init(struct wheel *w)
+{
+	for (unsigned i = 0; i < WHEEL_LEVELS; i++)
+		slices_init(&w->level[i], SHIFT + i * SLICES_LOG2);
+}
+
+void wheel_destroy(struct wheel *w)
+{
+	for (int i = 0; i < WHEEL_LEVELS; i++)
+		slices_destroy(&w->level[i]);
+}
+
+void wheel_advance(struct wheel *w, int64_t now)
+{
+	for (int i = 0; i < WHEEL_LEVELS; i++)
+		slices_advance(&w->level[i], now);
+}
+
+/* Of those that are equal the coarsest: it may have what is due before. */
+static int first_level(const struct wheel *w)
+{
+	int first = 0;
+
+	for (int i = 1; i < WHEEL_LEVELS; i++) {
+		if (slices_next(&w->level[i]) <= slices_next(&w->level[first]))
+			first = i;
+	}
+	return first;
+}
+
+struct block *wheel_open(struct wheel *w)
+{
+	int level = first_level(w);
+	int64_t time = slices_next(&w->level[level]);
+
+	for (int i = 0; i < level; i++)
+		slices_advance(&w->level[i], time);
+	return slices_open(&w->level[level]);
+}
+
+size_t wheel_count(const struct wheel *w)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < WHEEL_LEVELS; i++)
+		n += slices_count(&w->level[i]);
+	return n;
+}
+
+void wheel_check(const struct wheel *w)
+{
+	for (int i = 0; i < WHEEL_LEVELS; i++)
+		slices_check(&w->level[i]);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A wheel of three levels, of 64 slices of time each, that are 131 us, 8.4 ms
+ * and 537 ms long (a wheel of wheels: Varghese and Lauck, 1987).
+ *
+ * Entries wait here unsorted until shortly before they are due.  Then only
+ * those of one slice of 131 us are sorted, by a heap that a CPU's first cache
+ * holds, and their slots are looked at once, just before they are needed.
+ * Mostly the finest level is used; the others are for a driver that is behind,
+ * and would have to sort what was due over a longer time: the more it was
+ * behind the slower it would be.
+ *
+ * Nanoseconds of CPU a timer where so many a second, each due within the second
+ * after, run on one thread (in a virtual machine of two CPUs); without the
+ * wheel, with all that is near in the heap, and with it:
+ *
+ *	million a second	  1	  2	  3	  5
+ *	without			591	371	289	635, runs 1.6 a second
+ *	with			577	338	258	227, runs 4.3 a second
+ *
+ * Guarantees:
+ *  1. No entry comes out after its deadline, if what is opened is what
+ *     wheel_nearest tells.
+ *  2. What does not fit, or has no memory for its block, is refused: it is due
+ *     in the next 131 us, or before, or in more than half a minute.
+ *
+ * Not thread-safe; the driver owns it.
+ */
+#ifndef TT_WHEEL_H
+#define TT_WHEEL_H
+
+#include "pending/slices.h"
+
+#define WHEEL_LEVELS 3
+
+struct wheel {
+	struct slices level[WHEEL_LEVELS]; /* the finest one first */
+};
+
+void wheel_init(struct wheel *w);
+void wheel_destroy(struct wheel *w);
+
+/* What is added from now on is due after this time, or is refused. */
+void wheel_advance(struct wheel *w, int64_t now);
+
+/* No entry is due earlier; INT64_MAX: there is none. */
+static inline int64_t wheel_nearest(const struct wheel *w)
+{
+	int64_t nearest = INT64_MAX;
+
+	for (int i = 0; i < WHEEL_LEVELS; i++) {
+		int64_t next = slices_next(&w->level[i]);
+
+		nearest = next < nearest ? next : nearest;
+	}
+	return nearest;
+}
+
+/* The level for this deadline; WHEEL_LEVELS: it does not fit. */
+static inline int wheel_level(const struct wheel *w, int64_t deadline)
+{
+	int i = 0;
+
+	while (i < WHEEL_LEVELS && !slices_fit(&w->level[i], deadline))
+		i++;
+	return i;
+}
+
+/* Adds an entry, in a block of *spares.  False: it was refused. */
+static inline bool wheel_add(struct wheel *w, struct entry e,
+			     struct block **spares)
+{
+	int i = wheel_level(w, e.deadline);
+
+	return i < WHEEL_LEVELS && slices_add(&w->level[i], e, spares);
+}
+
+/*
+ * Takes out a block of the slice that wheel_nearest tells.  What is in it may
+ * be added again, to a finer level.
+ */
+struct block *wheel_open(struct wheel *w);
+
+/* Entries in it; for tests. */
+size_t wheel_count(const struct wheel *w);
+
+/* Aborts if it is not sound; for tests. */
+void wheel_check(const struct wheel *w);
+
+#endif

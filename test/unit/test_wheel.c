@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+#include "os/must.h"
+#include "pending/wheel.h"
+
+#define FINE   (INT64_C(1) << 17)
+#define MIDDLE (FINE * SLICES)
+#define COARSE (MIDDLE * SLICES)
+#define NOW    (100 * COARSE * SLICES)
+
+static struct wheel wheel;
+static struct block *spares;
+
+static void begin(int64_t now)
+{
+	wheel_init(&wheel);
+	wheel_advance(&wheel, now);
+}
+
+static void end(void)
+{
+	wheel_check(&wheel);
+	wheel_destroy(&wheel);
+	block_free_all(spares);
+	spares = NULL;
+}
+
+static bool add(int64_t deadline)
+{
+	return wheel_add(&wheel, (struct entry){deadline, 1, 1}, &spares);
+}
+
+START_TEST(empty)
+{
+	begin(NOW);
+	ck_assert_int_eq(wheel_nearest(&wheel), INT64_MAX);
+	ck_assert_uint_eq(wheel_count(&wheel), 0);
+	end();
+}
+END_TEST
+
+START_TEST(each_in_the_finest_that_it_fits)
+{
+	begin(NOW);
+	ck_assert_int_eq(wheel_level(&wheel, NOW - 1), WHEEL_LEVELS);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + FINE - 1), WHEEL_LEVELS);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + FINE), 0);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + MIDDLE - 1), 0);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + MIDDLE), 1);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + COARSE - 1), 1);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + COARSE), 2);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * COARSE - 1), 2);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * COARSE),
+			 WHEEL_LEVELS);
+	ck_assert(!add(NOW));
+	ck_assert(!add(NOW + SLICES * COARSE));
+	ck_assert_uint_eq(wheel_count(&wheel), 0);
+	end();
+}
+END_TEST
+
+/* What was in a coarse slice goes to finer ones when that is opened. */
+START_TEST(opens_from_coarse_to_fine)
+{
+	struct block *b;
+
+	begin(NOW);
+	must(add(NOW + COARSE + MIDDLE + FINE + 7));
+	must(add(NOW + COARSE + 2 * MIDDLE));
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE);
+	b = wheel_open(&wheel);
+	ck_assert_uint_eq(b->n, 2);
+	ck_assert_int_eq(wheel_level(&wheel, b->entry[0].deadline), 1);
+	must(add(b->entry[0].deadline) && add(b->entry[1].deadline));
+	block_push(&spares, b);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + MIDDLE);
+	b = wheel_open(&wheel);
+	ck_assert_uint_eq(b->n, 1);
+	must(add(b->entry[0].deadline));
+	block_push(&spares, b);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + MIDDLE + FINE);
+	b = wheel_open(&wheel);
+	ck_assert_int_eq(wheel_level(&wheel, b->entry[0].deadline),
+			 WHEEL_LEVELS);
+	block_push(&spares, b);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + 2 * MIDDLE);
+	end();
+}
+END_TEST
+
+/* A slice of each level begins then: in the coarsest may be the earliest. */
+START_TEST(of_equals_the_coarsest)
+{
+	const int64_t then = NOW + COARSE;
+
+	begin(NOW);
+	must(add(then));
+	wheel_advance(&wheel, then - FINE);
+	must(add(then + 1));
+	ck_assert_int_eq(wheel_nearest(&wheel), then);
+	block_push(&spares, wheel_open(&wheel));
+	ck_assert_int_eq(spares->entry[0].deadline, then);
+	ck_assert_int_eq(wheel_nearest(&wheel), then);
+	block_push(&spares, wheel_open(&wheel));
+	ck_assert_int_eq(spares->entry[0].deadline, then + 1);
+	ck_assert_int_eq(wheel_nearest(&wheel), INT64_MAX);
+	end();
+}
+END_TEST
+
+/* What comes out is added again; what does not fit then is due. */
+static size_t take_due(int64_t *last)
+{
+	int64_t time = wheel_nearest(&wheel);
+	struct block *b = wheel_open(&wheel);
+	size_t n = 0;
+
+	must(time >= *last);
+	for (size_t i = 0; i < b->n; i++) {
+		must(b->entry[i].deadline >= time);
+		n += !add(b->entry[i].deadline);
+	}
+	block_push(&spares, b);
+	*last = time;
+	return n;
+}
+
+/* Random deadlines, far and near: all come out, and none after its time. */
+START_TEST(random_comes_out_in_time)
+{
+	enum { ROUNDS = 200 };
+	uint64_t rng = test_seed();
+	int64_t now = NOW, last = INT64_MIN;
+	size_t added = 0, out = 0;
+
+	begin(now);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < 300; i++) {
+			uint64_t bits = 18 + random_below(&rng, 18);
+
+			added += add(now + (int64_t)(next_random(&rng) >>
+						     (64 - bits)));
+		}
+		wheel_check(&wheel);
+		now += (int64_t)(next_random(&rng) >>
+				 (64 - 20 - random_below(&rng, 12)));
+		while (wheel_nearest(&wheel) <= now)
+			out += take_due(&last);
+		wheel_advance(&wheel, now);
+		must(added - out == wheel_count(&wheel));
+	}
+	while (wheel_nearest(&wheel) < INT64_MAX)
+		out += take_due(&last);
+	ck_assert_uint_eq(out, added);
+	ck_assert_uint_gt(added, 10000);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		empty,
+		each_in_the_finest_that_it_fits,
+		opens_from_coarse_to_fine,
+		of_equals_the_coarsest,
+		random_comes_out_in_time,
+	};
+
+	return RUN_TESTS("wheel", tests);
+}
