@@ -47,9 +47,12 @@ struct engine {
 	 */
 	bool (*hand_over)(struct timerthread *instance, struct slot *s);
 	struct task_id task_id;
-	/* Any thread's: they have locks of their own. */
+	/*
+	 * Any thread's: they have locks of their own.  What the calls read of
+	 * the cap is constant as the above, and lies in the same lines.
+	 */
 	struct cap cap;
-	struct wakeup wakeup;
+	struct wakeup wakeup __attribute__((aligned(TT_FAR_APART)));
 	struct await await;
 	struct inside inside; /* the function that the driver has called */
 	/* The driver's own. */

@@ -14,13 +14,15 @@ bool cap_open(struct cap *c, uint32_t n)
 {
 	if (c->max == 0)
 		return true;
-	c->purse = memory_alloc_aligned(TT_FAR_APART, n * sizeof(*c->purse));
+	c->purse = memory_alloc_aligned(TT_FAR_APART,
+					(n + 1) * sizeof(*c->purse));
 	if (!c->purse)
 		return false;
+	c->common = (atomword *)&c->purse[n];
 	cpu_map_init(&c->cpus, n);
 	for (uint32_t i = 0; i < n; i++)
 		init(&c->purse[i]);
-	atomword_store(&c->common, c->max);
+	atomword_store(c->common, c->max);
 	lock_init(&c->lock);
 	atom32_store(&c->openings, 0);
 	return true;
@@ -43,15 +45,15 @@ static size_t batch_of(const struct cap *c, size_t common)
 /* Takes a common place, and a batch.  Returns how many that is; 0: none. */
 static size_t take_common(struct cap *c, size_t batch_max)
 {
-	size_t common = atomword_load(&c->common);
+	size_t common = atomword_load(c->common);
 
 	while (common > 0) {
 		size_t batch = batch_of(c, common);
 		size_t n = 1 + (batch < batch_max ? batch : batch_max);
 
-		if (atomword_swap(&c->common, common, common - n))
+		if (atomword_swap(c->common, common, common - n))
 			return n;
-		common = atomword_load(&c->common);
+		common = atomword_load(c->common);
 	}
 	return 0;
 }
@@ -65,7 +67,7 @@ static bool is_full(const struct cap *c)
 {
 	uint32_t openings = atom32_load_acquire(&c->openings);
 
-	return openings % 2 == 0 && atomword_load_acquire(&c->common) == 0 &&
+	return openings % 2 == 0 && atomword_load_acquire(c->common) == 0 &&
 	       atom32_load(&c->openings) == openings;
 }
 
@@ -86,7 +88,7 @@ static void close_purse(struct cap *c, struct purse *p)
 	if (!tally_is_open(&p->places))
 		return;
 	lock_acquire(&p->lock);
-	atomword_add(&c->common, tally_close(&p->places));
+	atomword_add(c->common, tally_close(&p->places));
 	lock_release(&p->lock);
 }
 
@@ -104,7 +106,7 @@ static TT_NOINLINE void call_in(struct cap *c)
 /* Opens a purse where the common one has enough for all again. */
 static void open_if_enough(struct cap *c, struct purse *p)
 {
-	if (likely(batch_of(c, atomword_load(&c->common)) == 0))
+	if (likely(batch_of(c, atomword_load(c->common)) == 0))
 		return;
 	lock_acquire(&c->lock);
 	if (!is_open(c))
@@ -154,7 +156,7 @@ static void give_batch(struct cap *c, struct purse *p)
 	lock_acquire(&p->lock);
 	if (tally_add_within(&p->places, -CAP_BATCH, CAP_BATCH, TALLY_MAX))
 		n += CAP_BATCH;
-	atomword_add(&c->common, n);
+	atomword_add(c->common, n);
 	lock_release(&p->lock);
 }
 
@@ -164,13 +166,13 @@ TT_NOINLINE void cap_give_slow(struct cap *c, struct purse *p)
 		give_batch(c, p);
 		return;
 	}
-	atomword_add(&c->common, 1);
+	atomword_add(c->common, 1);
 	open_if_enough(c, p);
 }
 
 size_t cap_free(struct cap *c)
 {
-	size_t n = atomword_load(&c->common);
+	size_t n = atomword_load(c->common);
 
 	for (uint32_t i = 0; i < c->cpus.n; i++) {
 		n += tally_count(&c->purse[i].places);

@@ -62,8 +62,11 @@ struct cap {
 	 */
 	atom32 openings;
 	struct lock lock; /* over opening and closing; before a purse's */
-	/* The common purse.  Any thread changes it. */
-	atomword common __attribute__((aligned(TT_FAR_APART)));
+	/*
+	 * The common purse.  Any thread changes it, so it lies far from what
+	 * each call reads: behind the others.
+	 */
+	atomword *common;
 };
 
 /* Makes n purses, if there is a cap.  False: no memory. */

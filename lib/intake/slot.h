@@ -153,10 +153,11 @@ struct slots {
 	uint32_t bucket;
 	uint32_t shift; /* bits of an index that say the bucket */
 	/*
-	 * Written under the bucket's lock, read by any thread.  Far from the
-	 * above: who cancels on another CPU should not touch the lock's line.
+	 * Written under the bucket's lock, read by any thread.  What is above
+	 * them is seldom written, so that who cancels on another CPU touches
+	 * no line that the lock's holder writes.
 	 */
-	atomword chunk[SLOT_CHUNKS] __attribute__((aligned(TT_FAR_APART)));
+	atomword chunk[SLOT_CHUNKS];
 	void *memory[SLOT_CHUNKS]; /* what to free */
 };
 
