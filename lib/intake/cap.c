@@ -14,8 +14,8 @@ bool cap_open(struct cap *c, uint32_t n)
 {
 	if (c->max == 0)
 		return true;
-	c->purse = memory_alloc_aligned(TT_FAR_APART,
-					(n + 1) * sizeof(*c->purse));
+	c->purse =
+		memory_alloc_aligned(TT_FAR_APART, (n + 1) * sizeof(*c->purse));
 	if (!c->purse)
 		return false;
 	c->common = (atomword *)&c->purse[n];
