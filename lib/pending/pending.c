@@ -301,7 +301,7 @@ static void open_first(struct pending *p, int64_t now)
 	drop_block(p, b);
 }
 
-/* Moves those of the last one's bucket to the end.  How many are before them? */
+/* Moves those of the last one's bucket to the end: how many are before them? */
 static size_t gather_last(const struct pending *p, struct entry *e, size_t n)
 {
 	const struct bucket *last = intake_bucket(p->intake, e[n - 1].index);
