@@ -542,6 +542,51 @@ int timerthread_get_current(struct timerthread **ret_tt,
 int timerthread_get_overrun(uint64_t *ret_n);
 
 /*
+ * What an instance has done and has.  Later releases may add others; a number
+ * never gets another meaning.
+ */
+enum timerthread_stat {
+	/* Timers now: waiting for their callback; those whose callback is
+	 * running; cancelled ones whose memory has not been recycled. */
+	TIMERTHREAD_STAT_PENDING = 0,
+	TIMERTHREAD_STAT_RUNNING = 1,
+	TIMERTHREAD_STAT_DEAD = 2,
+	/* Timers since the start: scheduled; cancelled, that is, by a call that
+	 * returned 0, or taken back by timerthread_drain; of these the latter;
+	 * and those whose memory was recycled. */
+	TIMERTHREAD_STAT_SCHEDULED = 10,
+	TIMERTHREAD_STAT_CANCELLED = 11,
+	TIMERTHREAD_STAT_DRAINED = 12,
+	TIMERTHREAD_STAT_RECYCLED = 13,
+	/* Callbacks that have returned, since the start. */
+	TIMERTHREAD_STAT_FIRED = 20,
+	/* Calls since the start: that rescheduled a timer; that scheduled none
+	 * because of timerthread_set_max_timers, or for want of memory. */
+	TIMERTHREAD_STAT_RESCHEDULED = 21,
+	TIMERTHREAD_STAT_CAPPED = 22,
+	TIMERTHREAD_STAT_NO_MEMORY = 23,
+	/* Sleeps of the driver that have ended, since the start; and of these,
+	 * because a timer was scheduled that is earlier than all others. */
+	TIMERTHREAD_STAT_WAKEUPS = 30,
+	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
+	/* Timers that there is memory for now. */
+	TIMERTHREAD_STAT_SLOTS = 40,
+};
+
+/*
+ * Gives one of these.  Before start all are 0.  Any thread, at any time, also
+ * after stop; no other call on tt waits for this one.  While nothing happens
+ * the numbers are exact; else they may be of slightly different moments.  Those
+ * "since the start" never get smaller.
+ * No call counts what it cancels.  So for PENDING, RUNNING, DEAD, CANCELLED and
+ * RECYCLED this looks at each timer that there is memory for: some milliseconds
+ * for a million.
+ * -EINVAL: tt or ret_value is NULL, or there is no such stat.
+ */
+int timerthread_get_stat(struct timerthread *tt, enum timerthread_stat which,
+			 uint64_t *ret_value);
+
+/*
  * Time.
  */
 

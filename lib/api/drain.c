@@ -37,20 +37,26 @@ static bool drain_slot(struct timerthread *tt, const struct slots *t,
 	return true;
 }
 
-/* The slots that were used when it began. */
-static int drain_bucket(struct timerthread *tt, struct bucket *b,
-			const struct visitor *v, int n)
+/* The slots that were used when it began.  Returns how many were drained. */
+static uint32_t drain_bucket(struct timerthread *tt, struct bucket *b,
+			     const struct visitor *v)
 {
-	uint32_t end;
+	uint32_t end, n = 0;
 
 	lock_acquire(&b->lock);
 	end = slots_end(&b->slots);
 	lock_release(&b->lock);
-	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
-		if (drain_slot(tt, &b->slots, i, v) && n < INT_MAX)
-			n++;
-	}
+	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++)
+		n += drain_slot(tt, &b->slots, i, v);
+	lock_acquire(&b->lock);
+	counter_add(&b->counts.drained, n);
+	lock_release(&b->lock);
 	return n;
+}
+
+static int add(int n, uint32_t drained)
+{
+	return drained < (uint32_t)(INT_MAX - n) ? n + (int)drained : INT_MAX;
 }
 
 TT_EXPORT int timerthread_drain(struct timerthread *tt,
@@ -70,6 +76,6 @@ TT_EXPORT int timerthread_drain(struct timerthread *tt,
 		return 0;
 	intake_used(tt->engine.intake, &used);
 	while (bucket_set_take(&used, &i))
-		n = drain_bucket(tt, &tt->engine.intake->bucket[i], &v, n);
+		n = add(n, drain_bucket(tt, &tt->engine.intake->bucket[i], &v));
 	return n;
 }

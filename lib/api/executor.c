@@ -35,6 +35,7 @@ static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 {
 	if (handover_rearm(b, &tt->engine.wakeup, s))
 		return;
+	handover_count(b);
 	fire_conclude(&tt->engine, s);
 	handover_free(b, s);
 }

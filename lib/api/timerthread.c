@@ -19,8 +19,17 @@ static TT_NOINLINE int why_full(struct timerthread *tt)
 
 	pthread_mutex_lock(&tt->mutex);
 	r = tt->life == LIFE_RUNNING ? -EAGAIN : -ESHUTDOWN;
+	if (r == -EAGAIN)
+		counter_add(&tt->capped, 1);
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
+}
+
+static void count_no_memory(struct timerthread *tt)
+{
+	pthread_mutex_lock(&tt->mutex);
+	counter_add(&tt->no_memory, 1);
+	pthread_mutex_unlock(&tt->mutex);
 }
 
 /* The bucket was never used, has no memory for it, or is shut. */
@@ -38,6 +47,8 @@ static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
 					      ret_id, r);
 	if (r < 0)
 		cap_give(&e->cap);
+	if (r < 0 && r != -ESHUTDOWN)
+		count_no_memory(tt);
 	return r;
 }
 

@@ -15,6 +15,7 @@
 #include "intake/cap.h"
 #include "intake/intake.h"
 #include "intake/wakeup.h"
+#include "os/counter.h"
 #include "os/watch.h"
 #include "pending/pending.h"
 
@@ -55,7 +56,9 @@ struct engine {
 	struct wakeup wakeup __attribute__((aligned(TT_FAR_APART)));
 	struct await await;
 	struct inside inside; /* the function that the driver has called */
-	/* The driver's own. */
+	/* The driver's own; any thread reads the counts. */
+	struct counter fired; /* runs on its thread, which have ended */
+	struct counter ended; /* timers that ended with such a run */
 	struct pending pending;
 	struct reclaim reclaim;
 	int64_t until; /* nothing that is due later runs in this turn */

@@ -28,6 +28,7 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 {
 	int64_t earliest = wakeup_earliest(&e->wakeup, e->until);
 
+	counter_add(&e->fired, 1);
 	if (expiry_repeat(b, s, entry, earliest)) {
 		/* What is due again by now is for the next turn. */
 		if (entry->deadline <= e->until)
@@ -36,6 +37,7 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 			pending_file(&e->pending, *entry, e->until);
 		return;
 	}
+	counter_add(&e->ended, 1);
 	fire_conclude(e, s);
 	intake_recycle(e->intake, s);
 }

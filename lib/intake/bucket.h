@@ -38,6 +38,7 @@
 #include "intake/slot.h"
 #include "intake/wakeup.h"
 #include "os/base.h"
+#include "os/counter.h"
 #include "os/lock.h"
 
 /* The arrivals of one distance class. */
@@ -51,26 +52,36 @@ struct lane {
 	uint32_t probe;
 };
 
+/* What has happened in a bucket, but not by its driver. */
+struct bucket_counts {
+	struct counter drained;
+	struct counter fired; /* runs on an executor, which have ended */
+	struct counter ended; /* timers that ended with such a run */
+};
+
 struct bucket {
 	struct lock lock;
-	/* Protected by the lock, all but slots.chunk. */
+	/* Protected by the lock, all but slots.chunk, and counts to read. */
 	bool open;
-	/* Where arrivals are looked at for others, next. */
-	uint32_t next_lane;
-	struct queue_position next;
-	int64_t nearest;   /* no timer here is due earlier */
-	uint32_t falls;    /* how often that was a little earlier, in a row */
-	int64_t base;      /* that distances are counted from; may be old */
-	bool grows;        /* takes memory as it needs it; see reserve.h */
-	uint32_t salvaged; /* the slot that is looked at next; salvage.c */
+	bool grows;      /* takes memory as it needs it; see reserve.h */
+	uint32_t falls;  /* how often nearest was a little earlier, in a row */
+	int64_t nearest; /* no timer here is due earlier */
+	int64_t base;    /* that distances are counted from; may be old */
 	struct block *spares;
+	struct counter scheduled;
+	struct counter rescheduled;
+	/* Where arrivals are looked at for others, next. */
+	struct queue_position next;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	/* Timers without an entry; see handover.h. */
 	struct slot *stranded;
 	struct slot *visited;     /* those, in a visit, until it has them */
 	int64_t stranded_nearest; /* none of those is due earlier */
-	struct block_pool *pool;  /* constant from bucket_init; NULL before */
+	uint32_t next_lane;       /* see next */
+	uint32_t salvaged;        /* the next slot to look at; salvage.c */
+	struct bucket_counts counts;
+	struct block_pool *pool; /* constant from bucket_init; NULL before */
 	/* Any thread's: where there was room when there was none here. */
 	atom32 other;
 	/* The driver's own: dead slots whose bits do not yet say free. */

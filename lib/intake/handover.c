@@ -146,11 +146,20 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)
 	earliest = wakeup_earliest(w, watch_now(w->watch));
 	lock_acquire(&b->lock);
 	if (expiry_rearm(s, &e, earliest)) {
+		counter_add(&b->counts.fired, 1);
 		file(b, w, s);
 		return true;
 	}
 	lock_release(&b->lock);
 	return false;
+}
+
+void handover_count(struct bucket *b)
+{
+	lock_acquire(&b->lock);
+	counter_add(&b->counts.fired, 1);
+	counter_add(&b->counts.ended, 1);
+	lock_release(&b->lock);
 }
 
 void handover_free(struct bucket *b, struct slot *s)

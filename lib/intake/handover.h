@@ -47,6 +47,9 @@ enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
  */
 bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s);
 
+/* Counts a run with which a timer ends, before its slot is freed. */
+void handover_count(struct bucket *b);
+
 /* Adds the slot of one that is over. */
 void handover_free(struct bucket *b, struct slot *s);
 

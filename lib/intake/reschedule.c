@@ -111,6 +111,14 @@ static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
 	return 0;
 }
 
+/* What a call has come to; it is counted if it succeeds.  Under the lock. */
+static int result(struct bucket *b, int r)
+{
+	if (likely(r == 0))
+		counter_add(&b->rescheduled, 1);
+	return r;
+}
+
 /*
  * A pending timer that is handed over.  If it is stranded the driver must know
  * of the earlier time; else it is about to begin, or to be filed.  Releases the
@@ -125,6 +133,7 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 	s->deadline = deadline;
 	if (s->stranded)
 		kick = handover_announce(b, w, deadline);
+	result(b, 0);
 	lock_release(&b->lock);
 	if (kick)
 		wakeup_kick(w);
@@ -139,12 +148,12 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	if (room < 0)
 		return room;
-	r = move(s, id, deadline, inside);
+	r = result(b, move(s, id, deadline, inside));
 	if (r != 1) {
 		lock_release(&b->lock);
 		return r;
 	}
-	r = get_new_entry(s, deadline, a.due);
+	r = result(b, get_new_entry(s, deadline, a.due));
 	if (likely(r == 0 && room == 0))
 		arrival_add(b, w, a.lane, slot_entry(s));
 	else if (r == 0)
@@ -162,7 +171,8 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 	int r;
 
 	lock_acquire(&b->lock);
-	r = likely(b->open) ? move(s, id, deadline, inside) : -ESHUTDOWN;
+	r = likely(b->open) ? result(b, move(s, id, deadline, inside))
+			    : -ESHUTDOWN;
 	if (unlikely(r == 1 && slot_is_handed_over(s)))
 		return move_handed_over(b, w, s, deadline);
 	lock_release(&b->lock);

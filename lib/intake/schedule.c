@@ -15,6 +15,7 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 
 	if (unlikely(r < 0))
 		return r;
+	counter_add(&b->scheduled, 1);
 	s = slots_take(&b->slots);
 	/* From when it is armed it may be drained. */
 	if (ret_id)

@@ -269,6 +269,8 @@ void wakeup_rise(struct wakeup *w)
 {
 	lock_acquire(&w->lock);
 	w->woken = w->kicked ? w->woken + 1 : 0;
+	counter_add(&w->wakeups, 1);
+	counter_add(&w->early, w->kicked);
 	w->sleep = w->next = AWAKE;
 	lock_release(&w->lock);
 }

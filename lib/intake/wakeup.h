@@ -45,6 +45,7 @@
 #include "intake/bucket_set.h"
 #include "os/atomic.h"
 #include "os/base.h"
+#include "os/counter.h"
 #include "os/lock.h"
 #include "os/sleeper.h"
 #include "os/watch.h"
@@ -69,7 +70,10 @@ struct wakeup {
 	int64_t next;     /* the first that it has itself; INT64_MIN: awake */
 	bool kicked;      /* since it lay down: it must not sleep on */
 	bool spinning;    /* it watches seq in the place of a sleep */
-	int64_t *visit;   /* the same as arrivals for each bucket */
+	/* Written under the lock, read by any thread. */
+	struct counter wakeups; /* sleeps that have ended */
+	struct counter early;   /* of those, because of an arrival */
+	int64_t *visit;         /* the same as arrivals for each bucket */
 	/* Constant while the driver runs. */
 	uint32_t n;    /* buckets */
 	int64_t slack; /* may sleep so much longer than until a deadline */

@@ -34,4 +34,5 @@ run unit/test_oom
 run unit/test_reschedule
 run unit/test_reserve
 run unit/test_slack
+run unit/test_stat
 exit "$failed"

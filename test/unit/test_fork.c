@@ -229,6 +229,19 @@ static int get_next_deadline_nowhere(struct timerthread *t)
 	return timerthread_get_next_deadline(t, NULL);
 }
 
+static int get_stat(struct timerthread *t)
+{
+	uint64_t value = 5;
+	int r = timerthread_get_stat(t, TIMERTHREAD_STAT_PENDING, &value);
+
+	return value == 5 ? r : 1;
+}
+
+static int get_stat_nowhere(struct timerthread *t)
+{
+	return timerthread_get_stat(t, TIMERTHREAD_STAT_PENDING, NULL);
+}
+
 static void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
 		     void *ctx)
 {
@@ -282,6 +295,8 @@ static const struct {
 	{"get_next_deadline", get_next_deadline},
 	{"get_next_deadline, nowhere", get_next_deadline_nowhere},
 	{"drain", drain},
+	{"get_stat", get_stat},
+	{"get_stat, nowhere", get_stat_nowhere},
 	{"get_pthread", get_pthread},
 	{"stop again", timerthread_stop},
 };
