@@ -130,6 +130,7 @@ START_TEST(a_place_in_the_cap_is_given_back)
 {
 	struct timerthread *tt;
 	timerthread_id id;
+	uint64_t failed, scheduled;
 
 	ck_assert_int_eq(timerthread_create(&tt), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), 0);
@@ -140,6 +141,14 @@ START_TEST(a_place_in_the_cap_is_given_back)
 	fail_disarm();
 	ck_assert_int_eq(timerthread_schedule(tt, INT64_MAX, never, NULL, &id),
 			 0);
+	ck_assert_int_eq(
+		timerthread_get_stat(tt, TIMERTHREAD_STAT_NO_MEMORY, &failed),
+		0);
+	ck_assert_int_eq(timerthread_get_stat(tt, TIMERTHREAD_STAT_SCHEDULED,
+					      &scheduled),
+			 0);
+	ck_assert_uint_eq(failed, 1);
+	ck_assert_uint_eq(scheduled, 1);
 	timerthread_destroy(tt);
 }
 END_TEST
