@@ -570,7 +570,7 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
 	/* Timers that there is memory for now. */
-	TIMERTHREAD_STAT_SLOTS = 40,
+	TIMERTHREAD_STAT_SLOTS = 40
 };
 
 /*
