@@ -33,4 +33,10 @@ scripts=bootstrap
 [ -f .ci/run ] && scripts="$scripts .ci/run"
 # shellcheck disable=SC2086 # a list of names without spaces
 find lib test -name '*.sh' -exec shellcheck $scripts {} + || failed=1
+
+# What was built does not belong among the sources.
+if [ -e .git ] && command -v git >/dev/null; then
+	built=$(git ls-files -z | xargs -0 grep -lP '\x00' || true)
+	[ -z "$built" ] || { echo "binary: $built"; failed=1; }
+fi
 exit "$failed"
