@@ -71,6 +71,12 @@ void heap_push(struct heap *h, struct entry e);
 /* Removes the entry at position i; another takes its place. */
 void heap_remove(struct heap *h, size_t i);
 
+/* The memory of its entries. */
+static inline size_t heap_bytes(const struct heap *h)
+{
+	return h->chunks * HEAP_CHUNK * sizeof(struct entry);
+}
+
 /* Aborts if the heap is not sound; for tests. */
 void heap_check(const struct heap *h);
 

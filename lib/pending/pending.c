@@ -194,6 +194,11 @@ static bool add_to_wheel(struct pending *p, struct entry e)
 	       wheel_add(&p->wheel, e, &p->spares);
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static int64_t near_to(int64_t now)
 {
 	return clock_add(now, PENDING_NEAR_NS);
@@ -258,10 +263,8 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 }
 
 /* Returns how many of its first entries are far, and to be sent back. */
-static size_t open_block(struct pending *p, struct block *b, int64_t nearest,
-			 int64_t now)
+static size_t open_block(struct pending *p, struct block *b, int64_t near)
 {
-	int64_t near = near_to(nearest > now ? nearest : now);
 	size_t far = 0;
 
 	for (size_t i = 0; i < INTAKE_PREFETCH; i++)
@@ -295,9 +298,10 @@ static void open_first(struct pending *p, int64_t now)
 	heap_remove(&p->blocks, 0);
 	if (unlikely(rest.block))
 		heap_push(&p->blocks, entry_of(rest));
-	/* If the driver is behind the wheel begins with what is due first. */
-	wheel_advance(&p->wheel, first.deadline < now ? first.deadline : now);
-	send_back(p, b->entry, open_block(p, b, first.deadline, now));
+	/* Nothing is due before: what is due first is for the finest level. */
+	wheel_advance(&p->wheel, first.deadline);
+	send_back(p, b->entry,
+		  open_block(p, b, near_to(later(first.deadline, now))));
 	drop_block(p, b);
 }
 
@@ -317,12 +321,16 @@ static size_t gather_last(const struct pending *p, struct entry *e, size_t n)
 	return n;
 }
 
-/* A block of the wheel's: entries of all buckets. */
+/*
+ * A block of the wheel's: entries of all buckets.  All were near when they were
+ * added, and are still, wherever the clock was set: what is far by now was
+ * rescheduled.
+ */
 static void open_slice(struct pending *p, int64_t now)
 {
-	int64_t nearest = wheel_nearest(&p->wheel);
-	struct block *b = wheel_open(&p->wheel);
-	size_t far = open_block(p, b, nearest, now);
+	int64_t last;
+	struct block *b = wheel_open(&p->wheel, &last);
+	size_t far = open_block(p, b, later(last, near_to(now)));
 
 	while (far > 0) {
 		size_t others = gather_last(p, b->entry, far);
@@ -419,6 +427,14 @@ bool pending_trim(struct pending *p)
 		block_push(&surplus, block_pop(kept));
 	block_pool_give(&p->intake->pool, surplus);
 	return *kept != NULL;
+}
+
+size_t pending_bytes(const struct pending *p)
+{
+	size_t blocks = p->blocks.n + wheel_blocks(&p->wheel);
+
+	return heap_bytes(&p->heap) + heap_bytes(&p->blocks) +
+	       blocks * sizeof(struct block);
 }
 
 size_t pending_count(const struct pending *p)

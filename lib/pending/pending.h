@@ -92,6 +92,9 @@ bool pending_refresh_first(struct pending *p, int64_t now);
 /* Frees some spares, if there are too many.  True: there still are. */
 bool pending_trim(struct pending *p);
 
+/* The memory that it has, but for a few spares. */
+size_t pending_bytes(const struct pending *p);
+
 /* Entries in it; for tests. */
 size_t pending_count(const struct pending *p);
 

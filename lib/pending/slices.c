@@ -42,6 +42,7 @@ static TT_NOINLINE bool extend(struct slices *s, unsigned i,
 		return false;
 	b->n = 0;
 	block_push(&s->chain[i], b);
+	s->blocks++;
 	s->full |= UINT64_C(1) << i;
 	return true;
 }
@@ -68,6 +69,7 @@ struct block *slices_open(struct slices *s)
 	s->open = slices_first(s);
 	i = slice_index(s->open);
 	b = block_pop(&s->chain[i]);
+	s->blocks--;
 	if (!s->chain[i])
 		s->full &= ~(UINT64_C(1) << i);
 	b->next = NULL;
@@ -87,15 +89,19 @@ size_t slices_count(const struct slices *s)
 
 void slices_check(const struct slices *s)
 {
+	size_t blocks = 0;
+
 	for (int64_t slice = s->open; slice < s->open + SLICES; slice++) {
 		const struct block *b = s->chain[slice_index(slice)];
 
 		must(!b == !(s->full >> slice_index(slice) & 1));
 		for (; b; b = b->next) {
+			blocks++;
 			must(b->n > 0 && b->n <= BLOCK_ENTRIES);
 			for (size_t i = 0; i < b->n; i++)
 				must(slice_of(s, b->entry[i].deadline) ==
 				     slice);
 		}
 	}
+	must(blocks == s->blocks);
 }

@@ -28,6 +28,7 @@ struct slices {
 	unsigned shift; /* a slice is 2 to the power of this nanoseconds long */
 	int64_t open;   /* the last one that was opened; or that of now */
 	uint64_t full;  /* a bit for each that has a chain, by slice_index */
+	size_t blocks;  /* in all chains */
 	struct block *chain[SLICES];
 };
 

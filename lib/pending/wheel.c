@@ -36,14 +36,23 @@ static int first_level(const struct wheel *w)
 	return first;
 }
 
-struct block *wheel_open(struct wheel *w)
+struct block *wheel_open(struct wheel *w, int64_t *ret_last)
 {
-	int level = first_level(w);
-	int64_t time = slices_next(&w->level[level]);
+	struct slices *first = &w->level[first_level(w)];
+	int64_t time = slices_next(first);
 
-	for (int i = 0; i < level; i++)
-		slices_advance(&w->level[i], time);
-	return slices_open(&w->level[level]);
+	wheel_advance(w, time);
+	*ret_last = time | ((INT64_C(1) << first->shift) - 1);
+	return slices_open(first);
+}
+
+size_t wheel_blocks(const struct wheel *w)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < WHEEL_LEVELS; i++)
+		n += w->level[i].blocks;
+	return n;
 }
 
 size_t wheel_count(const struct wheel *w)

@@ -21,7 +21,9 @@
  * Guarantees:
  *  1. No entry comes out after its deadline, if what is opened is what
  *     wheel_nearest tells.
- *  2. What does not fit, or has no memory for its block, is refused: it is due
+ *  2. An entry that is taken out and added again is in a finer level then: so
+ *     it comes out three times at most.
+ *  3. What does not fit, or has no memory for its block, is refused: it is due
  *     in the next 131 us, or before, or in more than half a minute.
  *
  * Not thread-safe; the driver owns it.
@@ -76,10 +78,14 @@ static inline bool wheel_add(struct wheel *w, struct entry e,
 }
 
 /*
- * Takes out a block of the slice that wheel_nearest tells.  What is in it may
- * be added again, to a finer level.
+ * Takes out a block of the slice that wheel_nearest tells; none of its entries
+ * is due later than *ret_last.  What is in it may be added again, and then it
+ * is in a finer level, or refused.
  */
-struct block *wheel_open(struct wheel *w);
+struct block *wheel_open(struct wheel *w, int64_t *ret_last);
+
+/* Blocks in it. */
+size_t wheel_blocks(const struct wheel *w);
 
 /* Entries in it; for tests. */
 size_t wheel_count(const struct wheel *w);

@@ -549,6 +549,65 @@ START_TEST(a_slice_is_opened_early)
 }
 END_TEST
 
+/*
+ * A block is opened long before it is due, to know what is next: then too it
+ * comes out, and is not sent back to be collected again.
+ */
+START_TEST(slices_long_before)
+{
+	enum { MANY_LATER = 100 };
+	const int64_t first = NOW + 700 * SECOND / 1000;
+	uint64_t id;
+
+	begin();
+	for (int i = 0; i < MANY_LATER; i++)
+		schedule_in(0, first + SECOND / 250);
+	id = schedule_in(0, first);
+	collect(first);
+	ck_assert_int_eq(next_pending(), first);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	watch_set(&watch, first);
+	ck_assert_ptr_eq(run(), slot_of(id));
+	ck_assert_int_eq(next(), first + SECOND / 250);
+	end();
+}
+END_TEST
+
+/* Each block has one of the first to run: then all are opened. */
+static void open_many(int n)
+{
+	for (int i = 0; i < n; i++)
+		schedule_in(0,
+			    NOW + SECOND +
+				    (int64_t)i * 7919 % n * (NEAR_NS / 2 / n));
+	collect(NOW + SECOND + NEAR_NS / 2);
+	while (pending.blocks.n > 0) {
+		watch_set(&watch, next_pending());
+		run();
+	}
+}
+
+/* Its memory: in the wheel, or in the heap. */
+START_TEST(bytes)
+{
+	enum { N = 20000, ALL = N * (int)sizeof(struct entry) };
+
+	begin();
+	ck_assert_uint_lt(pending_bytes(&pending), 1 << 16);
+	open_many(N);
+	ck_assert_uint_ge(pending_bytes(&pending), ALL * 9 / 10);
+	ck_assert_uint_le(pending_bytes(&pending), 2 * ALL);
+	end();
+
+	begin();
+	ck_assert(pending_reserve(&pending, N));
+	open_many(N);
+	ck_assert_uint_ge(pending_bytes(&pending), 2 * ALL);
+	ck_assert_uint_le(pending_bytes(&pending), 3 * ALL);
+	end();
+}
+END_TEST
+
 /* With a reserve the heap has room for all, and blocks may be scarce. */
 START_TEST(a_reserve_does_without_slices)
 {
@@ -1034,6 +1093,8 @@ int main(void)
 		what_is_in_a_slice_may_change,
 		slices_for_one_who_is_behind,
 		a_slice_is_opened_early,
+		slices_long_before,
+		bytes,
 		a_reserve_does_without_slices,
 		holes_are_passed_over,
 		the_moved_are_refreshed,

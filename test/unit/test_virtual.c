@@ -1560,6 +1560,67 @@ START_TEST(forked_by_a_callback)
 }
 END_TEST
 
+/* What is next is found without regard to how far it is. */
+START_TEST(many_long_before)
+{
+	static const int64_t far[] = {1, 100, 530, 540, 700, 1000, 40000};
+	static const int many[] = {63, 65, 100, 1000};
+	int64_t next = 0;
+
+	for (int f = 0; f < 7; f++) {
+		for (int m = 0; m < 4; m++) {
+			const int64_t first = far[f] * MS;
+
+			begin(0);
+			runs = 0;
+			for (int i = 0; i < many[m]; i++)
+				schedule(first + i % 5 * MS, note, NULL);
+			ck_assert_int_eq(
+				timerthread_get_next_deadline(tt, &next), 0);
+			ck_assert_int_eq(next, first);
+			ck_assert_int_eq(advance(first), (many[m] + 4) / 5);
+			ck_assert_int_eq(advance(HOUR),
+					 many[m] - (many[m] + 4) / 5);
+			end();
+		}
+	}
+}
+END_TEST
+
+/* As that, with deadlines that are far apart and near. */
+START_TEST(random_long_before)
+{
+	enum { N = 300, ROUNDS = 60 };
+	uint64_t dice = test_seed();
+
+	for (int round = 0; round < ROUNDS; round++) {
+		int64_t latest = 0;
+		int n = 0;
+
+		begin(0);
+		runs = 0;
+		for (int i = 0; i < N; i++) {
+			uint64_t bits = 20 + random_below(&dice, 20);
+
+			schedule((int64_t)(next_random(&dice) >> (64 - bits)),
+				 note, NULL);
+		}
+		while (n < N) {
+			int64_t next = 0;
+
+			ck_assert_int_eq(
+				timerthread_get_next_deadline(tt, &next), 0);
+			ck_assert_int_ge(next, latest);
+			n += advance(next - now() +
+				     (int64_t)random_below(&dice, 1 << 20));
+			ck_assert_int_eq(runs, n);
+			latest = next;
+		}
+		end();
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -1587,6 +1648,8 @@ int main(void)
 		the_same_each_time,
 		equal_deadlines_have_an_order,
 		a_million,
+		many_long_before,
+		random_long_before,
 		max_timers,
 		not_from_a_callback,
 		not_from_deep_inside,

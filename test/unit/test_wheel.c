@@ -17,6 +17,8 @@ static void begin(int64_t now)
 	wheel_advance(&wheel, now);
 }
 
+static int64_t last_due; /* of the slice that was opened last */
+
 static void end(void)
 {
 	wheel_check(&wheel);
@@ -68,18 +70,18 @@ START_TEST(opens_from_coarse_to_fine)
 	must(add(NOW + COARSE + MIDDLE + FINE + 7));
 	must(add(NOW + COARSE + 2 * MIDDLE));
 	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE);
-	b = wheel_open(&wheel);
+	b = wheel_open(&wheel, &last_due);
 	ck_assert_uint_eq(b->n, 2);
 	ck_assert_int_eq(wheel_level(&wheel, b->entry[0].deadline), 1);
 	must(add(b->entry[0].deadline) && add(b->entry[1].deadline));
 	block_push(&spares, b);
 	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + MIDDLE);
-	b = wheel_open(&wheel);
+	b = wheel_open(&wheel, &last_due);
 	ck_assert_uint_eq(b->n, 1);
 	must(add(b->entry[0].deadline));
 	block_push(&spares, b);
 	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + MIDDLE + FINE);
-	b = wheel_open(&wheel);
+	b = wheel_open(&wheel, &last_due);
 	ck_assert_int_eq(wheel_level(&wheel, b->entry[0].deadline),
 			 WHEEL_LEVELS);
 	block_push(&spares, b);
@@ -98,12 +100,27 @@ START_TEST(of_equals_the_coarsest)
 	wheel_advance(&wheel, then - FINE);
 	must(add(then + 1));
 	ck_assert_int_eq(wheel_nearest(&wheel), then);
-	block_push(&spares, wheel_open(&wheel));
+	block_push(&spares, wheel_open(&wheel, &last_due));
 	ck_assert_int_eq(spares->entry[0].deadline, then);
 	ck_assert_int_eq(wheel_nearest(&wheel), then);
-	block_push(&spares, wheel_open(&wheel));
+	block_push(&spares, wheel_open(&wheel, &last_due));
 	ck_assert_int_eq(spares->entry[0].deadline, then + 1);
 	ck_assert_int_eq(wheel_nearest(&wheel), INT64_MAX);
+	end();
+}
+END_TEST
+
+/* Also where the next coarse slice begins between now and it. */
+START_TEST(never_to_a_coarser_one)
+{
+	const int64_t deadline = NOW + MIDDLE + 3 * FINE + 5;
+
+	begin(NOW + MIDDLE / 2);
+	ck_assert_int_eq(wheel_level(&wheel, deadline), 0);
+	must(add(deadline));
+	block_push(&spares, wheel_open(&wheel, &last_due));
+	ck_assert_int_eq(last_due, NOW + MIDDLE + 4 * FINE - 1);
+	ck_assert_int_eq(wheel_level(&wheel, deadline), WHEEL_LEVELS);
 	end();
 }
 END_TEST
@@ -112,13 +129,18 @@ END_TEST
 static size_t take_due(int64_t *last)
 {
 	int64_t time = wheel_nearest(&wheel);
-	struct block *b = wheel_open(&wheel);
+	struct block *b = wheel_open(&wheel, &last_due);
 	size_t n = 0;
 
 	must(time >= *last);
 	for (size_t i = 0; i < b->n; i++) {
-		must(b->entry[i].deadline >= time);
-		n += !add(b->entry[i].deadline);
+		int64_t deadline = b->entry[i].deadline;
+		int level = wheel_level(&wheel, deadline);
+
+		must(deadline >= time && deadline <= last_due);
+		must(level == WHEEL_LEVELS ||
+		     FINE << 6 * level < last_due - time);
+		n += !add(deadline);
 	}
 	block_push(&spares, b);
 	*last = time;
@@ -164,6 +186,7 @@ int main(void)
 		each_in_the_finest_that_it_fits,
 		opens_from_coarse_to_fine,
 		of_equals_the_coarsest,
+		never_to_a_coarser_one,
 		random_comes_out_in_time,
 	};
 
