@@ -109,6 +109,15 @@ typedef uintptr_t timerthread_task_id_fn(void *ctx);
 typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 				  void *arg, void *ctx);
 
+/*
+ * Tells of a callback that has run, or that runs, for longer than it should:
+ * the timer's id, function and argument, how long that was in nanoseconds, and
+ * ctx as it was given.  The argument is the callback's own: unless the program
+ * knows better it may be freed by now, and is good for its address alone.
+ */
+typedef void timerthread_slow_fn(timerthread_id id, timerthread_fn *fn,
+				 void *arg, int64_t run_time, void *ctx);
+
 /* The deadline of a timer that only waits to be cancelled or rescheduled. */
 #define TIMERTHREAD_NEVER INT64_C(0x7fffffffffffffff)
 
@@ -569,8 +578,17 @@ enum timerthread_stat {
 	 * because a timer was scheduled that is earlier than all others. */
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
-	/* Timers that there is memory for now. */
-	TIMERTHREAD_STAT_SLOTS = 40
+	/* Timers that there is memory for now; and bytes that the instance has
+	 * taken, but for those that the allocator adds. */
+	TIMERTHREAD_STAT_SLOTS = 40,
+	TIMERTHREAD_STAT_BYTES = 41,
+	/* Nanoseconds since the start: callbacks have run, those that have
+	 * returned; the longest of them; and the driver was awake. */
+	TIMERTHREAD_STAT_RUN_TIME = 50,
+	TIMERTHREAD_STAT_LONGEST_RUN = 51,
+	TIMERTHREAD_STAT_AWAKE_TIME = 52,
+	/* Nanoseconds by which the latest callback began after its deadline. */
+	TIMERTHREAD_STAT_LARGEST_LATENESS = 53
 };
 
 /*
@@ -585,6 +603,96 @@ enum timerthread_stat {
  */
 int timerthread_get_stat(struct timerthread *tt, enum timerthread_stat which,
 			 uint64_t *ret_value);
+
+/* What there is a histogram of, of all callbacks that have returned. */
+enum timerthread_histogram {
+	/* From the deadline to the beginning of the callback. */
+	TIMERTHREAD_HISTOGRAM_LATENESS = 0,
+	/* From there to its return. */
+	TIMERTHREAD_HISTOGRAM_RUN_TIME = 1
+};
+
+/* What the histograms of an instance had counted at a moment. */
+struct timerthread_snapshot;
+
+/*
+ * Takes a snapshot, which timerthread_free_snapshot frees; that may be after
+ * timerthread_destroy.  Any thread, at any time, also before start and after
+ * stop.
+ * -EINVAL: tt or ret_snapshot is NULL.  -ENOMEM.
+ */
+int timerthread_take_snapshot(struct timerthread *tt,
+			      struct timerthread_snapshot **ret_snapshot);
+
+/* Nothing if snapshot is NULL. */
+void timerthread_free_snapshot(struct timerthread_snapshot *snapshot);
+
+/*
+ * Gives a duration in nanoseconds that this part of what was counted is no
+ * longer than: 0.5 for the median, 0.99, 1 for the longest.  Counted is what
+ * came between the two snapshots, or, if before is NULL, since the start.
+ * Durations from 64 ns to nine minutes are told with an error of less than 6 %,
+ * shorter ones to 4 ns, longer ones as nine minutes.
+ * -EINVAL: snapshot or ret_value is NULL, there is no such histogram, part is
+ * not from 0 to 1, or before is of another instance or later than snapshot.
+ * -ENOENT: nothing was counted.
+ */
+int timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
+			     const struct timerthread_snapshot *before,
+			     enum timerthread_histogram which, double part,
+			     int64_t *ret_value);
+
+/*
+ * Tells which timer's callback is running now, and since when, on the
+ * instance's clock; where an executor runs several, the one that has been
+ * running the longest.  ret_id and ret_since may be NULL.  Any thread, also
+ * while that callback hangs: no call waits for a callback here.
+ * -EINVAL: tt is NULL.  -ENOENT: none is running.
+ */
+int timerthread_get_running(struct timerthread *tt, timerthread_id *ret_id,
+			    int64_t *ret_since);
+
+/*
+ * For a watchdog: calls visit for each callback that has been running for more
+ * than threshold nanoseconds, on the caller's thread, the longest one first.
+ * The callback may return meanwhile.  No lock is held, and visit may call any
+ * function.  Returns how many it was called for.
+ * -EINVAL: tt or visit is NULL, or threshold is negative.
+ */
+int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
+			      timerthread_slow_fn *visit, void *ctx);
+
+/*
+ * Has hook called for each callback that ran for more than threshold
+ * nanoseconds, when it has returned, on its thread.  The timer is still
+ * running: a cancel waits for the hook, and what the hook calls is as if the
+ * callback called it.  hook NULL: none, the default.
+ * -EINVAL: tt is NULL, or threshold is negative.  -EBUSY: after start or stop.
+ */
+int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
+			      timerthread_slow_fn *hook, void *ctx);
+
+/*
+ * Writes what get_stat and the histograms tell as OpenMetrics text, for
+ * Prometheus and others, with HELP, TYPE and UNIT lines, the instance's name as
+ * the label "name", and "# EOF" as its last line.  Returns the length of the
+ * text, without the zero byte at its end; if that is size or more, buf has as
+ * much as fits.  buf may be NULL if size is 0.  Ten thousand bytes are enough
+ * for most; the text gets longer with its numbers.  As timerthread_get_stat it
+ * looks at each timer that there is memory for.
+ * -EINVAL: tt is NULL, or buf is, and size is not 0.
+ */
+int timerthread_format_metrics(struct timerthread *tt, char *buf, size_t size);
+
+/*
+ * Writes a readable report to a file descriptor: options, numbers, what runs
+ * now, the buckets, and the nearest deadlines.  For people; its form may change
+ * with each release.  Safe while everything else goes on; timers are looked at
+ * 64 at a time under the lock of their bucket.  Returns its length.
+ * -EINVAL: tt is NULL.  Or what write(2) has failed with, and then a part may
+ * have been written.
+ */
+int timerthread_dump(struct timerthread *tt, int fd);
 
 /*
  * Time.

@@ -19,7 +19,7 @@ srcdir=${srcdir:?run this by make check}
 build=$(cd "$builddir/lib" && pwd)
 
 wings='api engine pending intake os' # from the top
-portable='errno limits pthread stdbool stddef stdint stdlib string time'
+portable='errno inttypes limits pthread stdbool stddef stdint stdlib string time'
 linux='[a-z_]*_np|sched_[a-z_]+|syscall|prctl|timerfd_[a-z_]+|epoll_[a-z_]+'
 linux="$linux|eventfd[a-z_]*|futex|mmap|munmap|gettid|sysconf|_SC_[A-Z_]+|CLOCK_BOOTTIME"
 # Beside what the compiler calls by itself, which begins with an underscore.

@@ -13,7 +13,7 @@
 /* Calls a hook.  False: in a child of fork(2), where this thread ends. */
 static bool call(struct timerthread *tt, timerthread_fn *hook)
 {
-	const struct run none = {0, 0};
+	const struct run none = {0};
 	struct engine *e = &tt->engine;
 
 	return !hook || inside_call(tt, &e->inside, &e->task_id, &none, hook,
@@ -77,6 +77,7 @@ static bool work(struct timerthread *tt)
 /* The last that the thread does with tt. */
 static void end(struct timerthread *tt)
 {
+	wakeup_end(&tt->engine.wakeup);
 	pthread_mutex_lock(&tt->mutex);
 	tt->turning = false;
 	/* Else somebody joins it. */
@@ -92,6 +93,7 @@ static void *thread_main(void *arg)
 	struct timerthread *tt = arg;
 
 	thread_prepare(tt->options.name);
+	wakeup_begin(&tt->engine.wakeup);
 	if (work(tt))
 		end(tt);
 	thread_finish();

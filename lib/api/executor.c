@@ -31,13 +31,17 @@ static void leave(struct timerthread *tt, bool counted)
 		leave_slow(tt, !counted);
 }
 
-static void finish(struct timerthread *tt, struct bucket *b, struct slot *s)
+/* Returns when it was due. */
+static int64_t finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 {
-	if (handover_rearm(b, &tt->engine.wakeup, s))
-		return;
-	handover_count(b);
+	int64_t due;
+
+	if (handover_rearm(b, &tt->engine.wakeup, s, &due))
+		return due;
+	due = handover_count(b, s);
 	fire_conclude(&tt->engine, s);
 	handover_free(b, s);
+	return due;
 }
 
 /* False: in a child of fork(2). */
@@ -49,9 +53,11 @@ static bool run(struct timerthread *tt, struct slot *s, struct running *running)
 
 	if (handover_begin(b, &e->wakeup, s, &overrun) != EXPIRY_RUN)
 		return true;
-	if (!fire_call(e, &running->inside, s, overrun))
+	running->timing.begun = moment_now(&e->watch);
+	if (!fire_call(e, &running->inside, s, overrun, &running->timing))
 		return false;
-	finish(tt, b, s);
+	running->due = finish(tt, b, s);
+	running->ran = true;
 	return true;
 }
 
@@ -90,7 +96,7 @@ static void submit(void *arg)
 
 bool executor_hand_over(struct timerthread *tt, struct slot *s)
 {
-	const struct run none = {0, 0};
+	const struct run none = {0};
 	struct engine *e = &tt->engine;
 	struct offer o = {tt, s, 0};
 

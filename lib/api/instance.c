@@ -12,11 +12,13 @@ void instance_init(struct timerthread *tt)
 {
 	memset(tt, 0, sizeof(*tt));
 	engine_init(&tt->engine, tt);
+	tt->created = clock_now(CLOCK_MONOTONIC);
 	pthread_mutex_init(&tt->mutex, NULL);
 	pthread_cond_init(&tt->changed, NULL);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
 	tt->options.rest = REST_DEFAULT;
+	tt->options.slow.threshold = INT64_MAX;
 	tt->options.buckets = intake_default_buckets();
 	atom32_store(&tt->options.clock, CLOCK_MONOTONIC);
 }
@@ -44,6 +46,13 @@ void instance_free(struct timerthread *tt)
 	pthread_mutex_destroy(&tt->mutex);
 	memory_free(tt);
 	errno = saved_errno;
+}
+
+void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE])
+{
+	pthread_mutex_lock(&tt->mutex);
+	memcpy(name, tt->options.name, THREAD_NAME_SIZE);
+	pthread_mutex_unlock(&tt->mutex);
 }
 
 int64_t instance_now(const struct timerthread *tt)

@@ -55,12 +55,14 @@ struct options {
 	timerthread_submit_fn *submit;
 	void *submit_ctx;
 	struct task_id task_id;
+	struct slow slow;
 	bool is_default; /* never stopped; see default.c */
 };
 
 struct timerthread {
 	/* Its head says who may use what of it. */
 	struct engine engine;
+	int64_t created; /* by CLOCK_MONOTONIC; constant */
 	/* Constant once engine.born is set; before that under the mutex. */
 	enum driver driver;
 	struct options options;
@@ -131,6 +133,9 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 {
 	return (clockid_t)atom32_load(&tt->options.clock);
 }
+
+/* The name, which may just be set before start. */
+void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE]);
 
 /* The time, also before start; not of one that is inherited. */
 int64_t instance_now(const struct timerthread *tt);

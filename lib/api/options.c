@@ -143,6 +143,19 @@ TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
 	return end(tt);
 }
 
+TT_EXPORT int timerthread_set_slow_hook(struct timerthread *tt,
+					int64_t threshold,
+					timerthread_slow_fn *hook, void *ctx)
+{
+	int r = begin(tt, threshold >= 0);
+
+	if (r < 0)
+		return r;
+	tt->options.slow =
+		(struct slow){hook ? threshold : INT64_MAX, hook, ctx};
+	return end(tt);
+}
+
 TT_EXPORT int timerthread_set_reserve(struct timerthread *tt, size_t n)
 {
 	int r = begin(tt, n <= INTAKE_MAX_TIMERS);

@@ -4,6 +4,7 @@
 #include "api/runs.h"
 
 #include "os/memory.h"
+#include "os/pages.h"
 #include "os/tool.h"
 
 bool runs_open(struct runs *r, uint32_t n)
@@ -11,8 +12,11 @@ bool runs_open(struct runs *r, uint32_t n)
 	cpu_map_init(&r->cpus, n);
 	r->running = r->called = r->given = 0;
 	r->part = memory_alloc_aligned(TT_FAR_APART, n * sizeof(*r->part));
-	if (!r->part)
+	r->measured = pages_alloc(n * sizeof(*r->measured));
+	if (!r->part || !r->measured) {
+		runs_free(r);
 		return false;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct runs_part *p = &r->part[i];
 
@@ -20,6 +24,7 @@ bool runs_open(struct runs *r, uint32_t n)
 		p->closed = false;
 		atomword_store(&p->first, 0);
 		tally_init(&p->called);
+		p->measured = &r->measured[i];
 	}
 	return true;
 }
@@ -27,7 +32,9 @@ bool runs_open(struct runs *r, uint32_t n)
 void runs_free(struct runs *r)
 {
 	memory_free(r->part);
+	pages_free(r->measured, r->cpus.n * sizeof(*r->measured));
 	r->part = NULL;
+	r->measured = NULL;
 }
 
 static struct running *first(const struct runs_part *p)
@@ -100,6 +107,8 @@ bool runs_end(struct running *run)
 	bool open;
 
 	lock_acquire(&p->lock);
+	if (run->ran)
+		measure_count(p->measured, run->due, &run->timing);
 	unlink_it(p, run);
 	open = !p->closed;
 	lock_release(&p->lock);
@@ -127,4 +136,37 @@ bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
 			return true;
 	}
 	return false;
+}
+
+/* Of two, the one that came first. */
+static bool is_before(const struct sighting *a, const struct sighting *b)
+{
+	int64_t x = a->since.steady, y = b->since.steady;
+
+	return x != y ? x < y : a->id < b->id;
+}
+
+void runs_next_of(const struct inside *in, const struct sighting *after,
+		  struct sighting *best)
+{
+	struct sighting s;
+
+	if (inside_look(in, &s) && is_before(after, &s) && is_before(&s, best))
+		*best = s;
+}
+
+static void next_in(struct runs_part *p, const struct sighting *after,
+		    struct sighting *best)
+{
+	lock_acquire(&p->lock);
+	for (struct running *run = first(p); run; run = run->next)
+		runs_next_of(&run->inside, after, best);
+	lock_release(&p->lock);
+}
+
+void runs_next(const struct runs *r, const struct sighting *after,
+	       struct sighting *best)
+{
+	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
+		next_in(&r->part[i], after, best);
 }

@@ -16,12 +16,13 @@
  *     nobody before the instance is stopped.
  *
  * Who starts and frees the instance: open, free.  Under its mutex: close_*.
- * The driver: give.  Any thread: begin, end, find, count_called.
+ * The driver: give.  Any thread: begin, end, find, next, count_called.
  */
 #ifndef TT_RUNS_H
 #define TT_RUNS_H
 
 #include "engine/inside.h"
+#include "engine/measure.h"
 #include "os/cpu.h"
 #include "os/lock.h"
 #include "os/tally.h"
@@ -32,6 +33,10 @@ struct runs_part;
 struct running {
 	struct inside inside;
 	struct runs_part *part; /* that has it on its list */
+	/* Whose run it is writes these: what is counted at the end. */
+	bool ran;
+	int64_t due; /* when its timer was */
+	struct timing timing;
 	/* Protected by that part's lock. */
 	struct running *next;
 	struct running *previous; /* NULL: it is the first */
@@ -44,12 +49,15 @@ struct runs_part {
 	/* Written under the lock.  Who is on the list sees that one is. */
 	atomword first; /* a struct running, or 0 */
 	struct tally called;
+	/* Runs that were begun here; written under the lock. */
+	struct measured *measured;
 } __attribute__((aligned(TT_FAR_APART)));
 
 struct runs {
 	/* Constant from runs_open to runs_free. */
 	struct cpu_map cpus;
-	struct runs_part *part; /* one for each of those; or NULL */
+	struct runs_part *part;    /* one for each of those; or NULL */
+	struct measured *measured; /* and one of these */
 	/* Protected by the instance's mutex; once closed. */
 	uint32_t running;
 	uint32_t called;
@@ -57,7 +65,7 @@ struct runs {
 	uint32_t given;
 };
 
-/* False: no memory. */
+/* False: no memory, and then it is as after runs_free. */
 bool runs_open(struct runs *r, uint32_t n);
 void runs_free(struct runs *r);
 
@@ -80,6 +88,16 @@ static inline bool runs_count_called(struct runs *r)
 
 	return likely(tally_add(&part->called, 1));
 }
+
+/*
+ * Those that are running, one after the other: by when they began, then by
+ * their ids.  If one of them comes after *after and before *best it becomes
+ * *best.  runs_next_of: the same for one that may be.
+ */
+void runs_next(const struct runs *r, const struct sighting *after,
+	       struct sighting *best);
+void runs_next_of(const struct inside *in, const struct sighting *after,
+		  struct sighting *best);
 
 /* Are all called?  Once that is closed, and the driver is not at work. */
 static inline bool runs_all_called(const struct runs *r)

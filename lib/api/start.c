@@ -43,6 +43,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 		watch_init(&e->watch, instance_clock(tt), o->slack);
 	e->hand_over = o->submit ? executor_hand_over : NULL;
 	e->task_id = o->task_id;
+	e->slow = o->slow;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;
 	e->wakeup.spin = spin_of(o, how);

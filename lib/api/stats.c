@@ -1,84 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What an instance has done and has.
- *
- * Calls that schedule count, for they have a bucket's lock; the driver counts
- * its runs.  A cancel is a compare-and-swap on the slot and counts nothing: who
- * wants to know looks at all slots and sees how many timers live.  Those that
- * were scheduled, do not live and did not end with a run were cancelled.
- *
- * So that these never seem to be too many the order is: what was scheduled is
- * read, under the lock, then the slots, then what has ended; for that is
- * counted before the slot is freed.  They may seem to be too few while others
- * are at work, so what was told is remembered and does not get smaller.
- */
 #include "config.h"
 
-#include "api/instance.h"
-#include "os/base.h"
+#include "api/stats.h"
 
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
-
-/* All that can be asked for, and what is needed for that. */
-struct stats {
-	/* Counted. */
-	uint64_t scheduled;
-	uint64_t rescheduled;
-	uint64_t drained;
-	uint64_t fired;
-	uint64_t ended; /* timers, with their last run */
-	uint64_t capped;
-	uint64_t no_memory;
-	uint64_t wakeups;
-	uint64_t early_wakeups;
-	uint64_t slots; /* that there is memory for */
-	/* As the slots are. */
-	uint64_t pending;
-	uint64_t running;
-	uint64_t dead;
-	/* What follows from these; those that were drained among them. */
-	uint64_t cancelled;
-	uint64_t recycled;
-};
-
-struct member {
-	enum timerthread_stat which;
-	bool looks; /* at all slots */
-	size_t offset;
-};
-
-#define MEMBER(which, looks, name)                                             \
-	{                                                                      \
-		TIMERTHREAD_STAT_##which, looks, offsetof(struct stats, name)  \
-	}
-
-static const struct member members[] = {
-	MEMBER(PENDING, true, pending),
-	MEMBER(RUNNING, true, running),
-	MEMBER(DEAD, true, dead),
-	MEMBER(SCHEDULED, false, scheduled),
-	MEMBER(CANCELLED, true, cancelled),
-	MEMBER(DRAINED, false, drained),
-	MEMBER(RECYCLED, true, recycled),
-	MEMBER(FIRED, false, fired),
-	MEMBER(RESCHEDULED, false, rescheduled),
-	MEMBER(CAPPED, false, capped),
-	MEMBER(NO_MEMORY, false, no_memory),
-	MEMBER(WAKEUPS, false, wakeups),
-	MEMBER(EARLY_WAKEUPS, false, early_wakeups),
-	MEMBER(SLOTS, false, slots),
-};
-
-static const struct member *find(enum timerthread_stat which)
-{
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		if (members[i].which == which)
-			return &members[i];
-	}
-	return NULL;
-}
+#include "api/running.h"
 
 static void add_counts(struct stats *s, struct bucket *b)
 {
@@ -88,10 +13,35 @@ static void add_counts(struct stats *s, struct bucket *b)
 	lock_acquire(&b->lock);
 	s->scheduled += counter_read(&b->scheduled);
 	s->slots += slots_room(&b->slots);
+	s->bytes += bucket_bytes(b);
 	lock_release(&b->lock);
 }
 
-static void count(struct timerthread *tt, struct stats *s)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void add_measured(struct stats *s, const struct measured *m)
+{
+	s->run_time += counter_read(&m->run_time.sum);
+	s->longest_run =
+		larger(s->longest_run, counter_read(&m->run_time.longest));
+	s->largest_lateness =
+		larger(s->largest_lateness, counter_read(&m->lateness.longest));
+}
+
+/* Where several measure: the driver, or the parts of an executor's runs. */
+static void add_all_measured(struct timerthread *tt, struct stats *s)
+{
+	const struct runs *r = &tt->runs;
+
+	add_measured(s, tt->engine.measured);
+	for (uint32_t i = 0; r->measured && i < r->cpus.n; i++)
+		add_measured(s, &r->measured[i]);
+}
+
+void stats_count(struct timerthread *tt, struct stats *s)
 {
 	struct engine *e = &tt->engine;
 	struct bucket_set used;
@@ -105,6 +55,11 @@ static void count(struct timerthread *tt, struct stats *s)
 	s->no_memory = counter_read(&tt->no_memory);
 	s->wakeups = counter_read(&e->wakeup.wakeups);
 	s->early_wakeups = counter_read(&e->wakeup.early);
+	s->bytes += sizeof(*tt) + atomword_load(&e->pending_bytes) +
+		    block_pool_bytes(&e->intake->pool);
+	s->awake_time = (uint64_t)wakeup_awake(&e->wakeup);
+	add_all_measured(tt, s);
+	s->current_run = (uint64_t)running_longest(tt);
 }
 
 static void add_slot(struct stats *s, enum slot_state state)
@@ -145,49 +100,41 @@ static uint64_t remember(struct counter *told, uint64_t now)
 	return counter_read(told);
 }
 
-static void look(struct timerthread *tt, struct stats *s)
+void stats_look(struct timerthread *tt, struct stats *s)
 {
 	struct intake *in = tt->engine.intake;
 	struct bucket_set used, again;
-	uint64_t gone;
+	uint64_t ended, gone;
 	uint32_t i;
 
 	intake_used(in, &used);
 	again = used;
 	while (bucket_set_take(&used, &i))
 		add_slots(s, &in->bucket[i]);
+	ended = counter_read(&tt->engine.ended);
 	while (bucket_set_take(&again, &i))
-		s->ended += counter_read(&in->bucket[i].counts.ended);
-	s->ended += counter_read(&tt->engine.ended);
-	gone = difference(s->scheduled, s->ended + s->pending + s->running);
+		ended += counter_read(&in->bucket[i].counts.ended);
+	gone = difference(s->scheduled, ended + s->pending + s->running);
 	pthread_mutex_lock(&tt->mutex);
 	s->cancelled = remember(&tt->cancelled, gone);
 	s->recycled = remember(&tt->recycled, difference(gone, s->dead));
 	pthread_mutex_unlock(&tt->mutex);
 }
 
-static int get(struct timerthread *tt, enum timerthread_stat which,
-	       uint64_t *ret_value)
+static void add_counts_of(struct measured_counts *c, const struct measured *m)
 {
-	const struct member *m = find(which);
-	struct stats s = {0};
-
-	if (!m)
-		return -EINVAL;
-	if (instance_lives(tt)) {
-		count(tt, &s);
-		if (m->looks)
-			look(tt, &s);
-	}
-	memcpy(ret_value, (const char *)&s + m->offset, sizeof(*ret_value));
-	return 0;
+	histogram_add_to(&c->lateness, &m->lateness);
+	histogram_add_to(&c->run_time, &m->run_time);
 }
 
-TT_EXPORT int timerthread_get_stat(struct timerthread *tt,
-				   enum timerthread_stat which,
-				   uint64_t *ret_value)
+void stats_measured(const struct timerthread *tt, struct measured_counts *c)
 {
-	int r = instance_check(tt, ret_value != NULL);
+	const struct runs *r = &tt->runs;
 
-	return r < 0 ? r : get(tt, which, ret_value);
+	*c = (struct measured_counts){0};
+	if (!instance_lives(tt))
+		return;
+	add_counts_of(c, tt->engine.measured);
+	for (uint32_t i = 0; r->measured && i < r->cpus.n; i++)
+		add_counts_of(c, &r->measured[i]);
 }

@@ -8,6 +8,7 @@
 #include "intake/reserve.h"
 #include "os/base.h"
 #include "os/clock.h"
+#include "os/probe.h"
 #include "os/tool.h"
 
 #include <errno.h>
@@ -156,6 +157,7 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 	learn(s);
 	if (likely(r == 0))
 		cap_give(&tt->engine.cap);
+	PROBE2(cancel, id, r);
 	return r;
 }
 
@@ -177,6 +179,7 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 		cap_give(&tt->engine.cap);
 		*ret_arg = c.arg;
 	}
+	PROBE2(cancel, id, r);
 	return r;
 }
 
@@ -203,6 +206,7 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 	else if (r == 1)
 		r = wait_for(tt, s, id);
 	learn(s);
+	PROBE2(cancel, id, r);
 	return r;
 }
 
@@ -226,8 +230,10 @@ static inline int reschedule(struct timerthread *tt, timerthread_id id,
 	/* Within its callback it is running all the time. */
 	inside = slot_is_running(s, id) && instance_inside(tt, id);
 	tool_release(s);
-	return bucket_reschedule(intake_bucket(in, slot_index(id)),
-				 &tt->engine.wakeup, s, id, deadline, inside);
+	r = bucket_reschedule(intake_bucket(in, slot_index(id)),
+			      &tt->engine.wakeup, s, id, deadline, inside);
+	PROBE3(reschedule, id, deadline, r);
+	return r;
 }
 
 TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "intake/reserve.h"
+#include "os/pages.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,15 +12,24 @@ void engine_init(struct engine *e, struct timerthread *instance)
 {
 	memset(e, 0, sizeof(*e));
 	e->instance = instance;
+	e->slow = (struct slow){.threshold = INT64_MAX};
 	watch_init(&e->watch, CLOCK_MONOTONIC, 0);
 	wakeup_init(&e->wakeup, &e->watch);
 	await_init(&e->await);
 }
 
+/* Of no more pages than were touched. */
+static void free_measured(struct engine *e)
+{
+	pages_free(e->measured, sizeof(*e->measured));
+	e->measured = NULL;
+}
+
 static bool make_parts(struct engine *e, uint32_t buckets)
 {
 	e->intake = intake_create(buckets);
-	return e->intake && cap_open(&e->cap, buckets) &&
+	e->measured = pages_alloc(sizeof(*e->measured));
+	return e->intake && e->measured && cap_open(&e->cap, buckets) &&
 	       wakeup_open(&e->wakeup, buckets) &&
 	       pending_init(&e->pending, e->intake, &e->wakeup);
 }
@@ -52,6 +62,7 @@ void engine_close(struct engine *e)
 		intake_destroy(e->intake);
 	}
 	e->intake = NULL;
+	free_measured(e);
 	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
 	sleeper_close(&e->wakeup.sleeper);
@@ -62,6 +73,7 @@ void engine_close_inherited(struct engine *e)
 	if (atom32_load(&e->busy) == 0)
 		pending_destroy(&e->pending);
 	intake_destroy_inherited(e->intake);
+	free_measured(e);
 	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
 	sleeper_close_inherited(&e->wakeup.sleeper);

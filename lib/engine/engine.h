@@ -11,6 +11,7 @@
 
 #include "engine/await.h"
 #include "engine/inside.h"
+#include "engine/measure.h"
 #include "intake/bucket_set.h"
 #include "intake/cap.h"
 #include "intake/intake.h"
@@ -32,6 +33,13 @@ struct reclaim {
 	bool ended;                /* its last lane has come to its end once */
 };
 
+/* What is called for a callback that ran longer than this; see slow.h. */
+struct slow {
+	int64_t threshold;         /* INT64_MAX: there is none */
+	timerthread_slow_fn *hook; /* where there is one */
+	void *ctx;
+};
+
 struct engine {
 	/*
 	 * The generation (see fork.h) in which it was started; 0: it was not.
@@ -48,6 +56,7 @@ struct engine {
 	 */
 	bool (*hand_over)(struct timerthread *instance, struct slot *s);
 	struct task_id task_id;
+	struct slow slow;
 	/*
 	 * Any thread's: they have locks of their own.  What the calls read of
 	 * the cap is constant as the above, and lies in the same lines.
@@ -56,9 +65,13 @@ struct engine {
 	struct wakeup wakeup __attribute__((aligned(TT_FAR_APART)));
 	struct await await;
 	struct inside inside; /* the function that the driver has called */
-	/* The driver's own; any thread reads the counts. */
-	struct counter fired; /* runs on its thread, which have ended */
-	struct counter ended; /* timers that ended with such a run */
+	/* The driver's own; any thread reads what is counted. */
+	struct counter fired;      /* runs on its thread, which have ended */
+	struct counter ended;      /* timers that ended with such a run */
+	struct measured *measured; /* of those runs */
+	struct moment moment;      /* when the last one ended */
+	bool chained;              /* and the next one begins right after it */
+	atomword pending_bytes;    /* after the last turn */
 	struct pending pending;
 	struct reclaim reclaim;
 	int64_t until; /* nothing that is due later runs in this turn */

@@ -3,8 +3,10 @@
 
 #include "engine/fire.h"
 #include "engine/inside.h"
+#include "engine/slow.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
+#include "os/probe.h"
 #include "os/tool.h"
 
 #include <limits.h>
@@ -42,29 +44,69 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 	intake_recycle(e->intake, s);
 }
 
-bool fire_call(struct engine *e, struct inside *in, struct slot *s,
-	       uint64_t overrun)
+/* It has returned, or what was called for that has. */
+static void end(struct engine *e, struct timing *t)
 {
-	const struct run run = {slot_id(s, atom32_load(&s->state)), overrun};
+	t->ended = moment_now(&e->watch);
+}
+
+static bool call(struct engine *e, struct inside *in, const struct run *run,
+		 struct timing *t)
+{
+	PROBE3(fire__begin, run->id, run->fn, run->arg);
+	if (!inside_call(e->instance, in, &e->task_id, run, run->fn, run->arg))
+		return false;
+	end(e, t);
+	t->run_time = t->ended.steady - t->begun.steady;
+	PROBE4(fire__end, run->id, run->fn, run->arg, t->run_time);
+	if (likely(t->run_time <= e->slow.threshold))
+		return true;
+	if (!slow_report(e, in, run, t->run_time))
+		return false;
+	end(e, t);
+	return true;
+}
+
+bool fire_call(struct engine *e, struct inside *in, struct slot *s,
+	       uint64_t overrun, struct timing *t)
+{
+	const struct run run = {
+		.id = slot_id(s, atom32_load(&s->state)),
+		.overrun = overrun,
+		.since = t->begun,
+		.fn = slot_fn(s),
+		.arg = slot_arg(s),
+	};
 
 	tool_acquire(s);
-	if (!inside_call(e->instance, in, &e->task_id, &run, slot_fn(s),
-			 slot_arg(s)))
+	if (!call(e, in, &run, t))
 		return false;
 	tool_release(s);
 	return true;
 }
 
+/* When the next callback begins. */
+static struct moment begin_now(struct engine *e)
+{
+	if (!e->chained)
+		e->moment = moment_now(&e->watch);
+	return e->moment;
+}
+
 static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 		     struct entry *entry, uint64_t overrun)
 {
+	struct timing t = {.begun = begin_now(e)};
+
 	count(e);
 	engine_set_idle(e);
-	if (!fire_call(e, &e->inside, s, overrun))
+	if (!fire_call(e, &e->inside, s, overrun, &t))
 		return STEP_FORKED;
 	engine_set_busy(e);
+	measure_count(e->measured, entry->deadline, &t);
+	e->moment = t.ended;
 	finish(e, b, s, entry);
-	return STEP_MORE;
+	return STEP_RAN;
 }
 
 static enum step hand_over(struct engine *e, struct slot *s)
@@ -83,8 +125,10 @@ static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
 	int64_t now = e->until;
 
 	/* So that a period that has passed by now counts as missed. */
-	if (entry->ticket & TICKET_REPEATS)
-		now = watch_now(&e->watch);
+	if (entry->ticket & TICKET_REPEATS) {
+		now = begin_now(e).shown;
+		e->chained = true;
+	}
 	return expiry_begin(b, s, entry, now, overrun);
 }
 

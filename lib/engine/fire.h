@@ -13,19 +13,21 @@
 /* What has become of a step of the engine. */
 enum step {
 	STEP_MORE,   /* there is another one to take */
+	STEP_RAN,    /* so there is, and this one has run a callback */
 	STEP_DONE,   /* there is none */
 	STEP_FORKED, /* this is a child of fork(2); e may be gone */
 };
 
-/* The entry is the one that pending_next found.  MORE or FORKED. */
+/* The entry is the one that pending_next found.  MORE, RAN or FORKED. */
 enum step fire(struct engine *e);
 
 /*
- * Calls the callback of the timer that has begun in s.  False: it returned in a
- * child of fork(2), where e may be gone.  Whoever runs the timer.
+ * Calls the callback of the timer that has begun in s, at t->begun; the rest of
+ * *t is told.  False: it returned in a child of fork(2), where e may be gone.
+ * Whoever runs the timer.
  */
 bool fire_call(struct engine *e, struct inside *in, struct slot *s,
-	       uint64_t overrun);
+	       uint64_t overrun, struct timing *t);
 
 /* The callback has returned, and the timer does not run again. */
 void fire_conclude(struct engine *e, struct slot *s);

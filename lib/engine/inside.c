@@ -103,6 +103,51 @@ static struct current enter(struct timerthread *tt, const struct inside *in,
 		in, tt, *run, fork_generation(), *t, inside_who(t), ongoing};
 }
 
+/*
+ * Shows what is running.  Release: pairs with the loads in inside_look; so who
+ * sees a part of this finds the number changed from what it was before.
+ */
+static void show(struct inside *in, const struct run *run)
+{
+	word64_store_release(&in->id, run->id);
+	if (run->id == 0)
+		return;
+	word64_store_release(&in->shown, (uint64_t)run->since.shown);
+	word64_store_release(&in->steady, (uint64_t)run->since.steady);
+	atomword_store_release(&in->fn, (uintptr_t)run->fn);
+	atomword_store_release(&in->arg, (uintptr_t)run->arg);
+	atom32_store_release(&in->runs, atom32_load(&in->runs) + 1);
+}
+
+static void hide(struct inside *in)
+{
+	uint32_t runs = atom32_load(&in->runs);
+
+	if (runs % 2)
+		atom32_store(&in->runs, runs + 1);
+}
+
+/* Acquire: each load pairs with the store in show. */
+bool inside_look(const struct inside *in, struct sighting *ret)
+{
+	uint32_t runs;
+
+	do {
+		runs = atom32_load_acquire(&in->runs);
+		if (runs % 2 == 0)
+			return false;
+		*ret = (struct sighting){
+			.id = word64_load_acquire(&in->id),
+			.since.shown = (int64_t)word64_load_acquire(&in->shown),
+			.since.steady =
+				(int64_t)word64_load_acquire(&in->steady),
+			.fn = (timerthread_fn *)atomword_load_acquire(&in->fn),
+			.arg = (void *)atomword_load_acquire(&in->arg),
+		};
+	} while (atom32_load(&in->runs) != runs);
+	return true;
+}
+
 bool inside_call(struct timerthread *tt, struct inside *in,
 		 const struct task_id *t, const struct run *run,
 		 timerthread_fn *fn, void *arg)
@@ -111,12 +156,13 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 	const struct current outer = current;
 
 	current = mine;
-	in->id = run->id;
+	show(in, run);
 	atomword_store(&in->who, mine.who);
 	call_to_return(fn, arg);
 	leave(in, &outer, &mine.task_id, mine.ongoing);
 	if (unlikely(mine.generation != fork_generation()))
 		return false;
+	hide(in);
 	atomword_store(&in->who, 0);
 	return true;
 }

@@ -15,17 +15,22 @@
  *     reported.
  *  3. A function that is left in another way than by returning ends the
  *     process, with a message: what called it cannot go on.
- *  4. What was called before fork(2) is not what the child is in: it has this
+ *  4. Any thread can see which timer's callback is running, since when, and
+ *     what it was called with, and waits for nobody.
+ *  5. What was called before fork(2) is not what the child is in: it has this
  *     thread's stack, but what it creates may get the address of what it has
  *     destroyed.
  *
- * inside_call: whoever calls the function.  Any thread, for itself: the rest.
+ * inside_call: whoever calls the function.  Any thread: look; for itself: the
+ * rest.
  */
 #ifndef TT_INSIDE_H
 #define TT_INSIDE_H
 
+#include "engine/measure.h"
 #include "os/atomic.h"
 #include "os/base.h"
+#include "os/word64.h"
 #include "timerthread.h"
 
 #include <stdbool.h>
@@ -40,6 +45,18 @@ struct task_id {
 struct run {
 	timerthread_id id; /* 0: it is not one of a timer */
 	uint64_t overrun;  /* deadlines that were skipped just before it */
+	/* What others see of it, where it is one: when it began, and what. */
+	struct moment since;
+	timerthread_fn *fn;
+	void *arg;
+};
+
+/* What can be seen of it from outside. */
+struct sighting {
+	timerthread_id id;
+	struct moment since;
+	timerthread_fn *fn;
+	void *arg;
 };
 
 /*
@@ -47,8 +64,18 @@ struct run {
  * find somebody else there, or nobody.
  */
 struct inside {
-	atomword who;      /* 0: nobody */
-	timerthread_id id; /* read by `who` alone; 0: it is not for a timer */
+	atomword who; /* 0: nobody */
+	/*
+	 * Odd: it is a timer's callback, and the rest is that.  Who reads the
+	 * rest, and the same odd number before and after, has what belongs
+	 * together.
+	 */
+	atom32 runs;
+	struct word64 id;    /* 0: it is not for a timer */
+	struct word64 shown; /* since.shown, and since.steady */
+	struct word64 steady;
+	atomword fn;
+	atomword arg;
 };
 
 /* The calling task, or thread; never 0. */
@@ -57,8 +84,12 @@ uintptr_t inside_who(const struct task_id *t);
 static inline bool inside_is(const struct inside *in, uintptr_t who,
 			     timerthread_id id)
 {
-	return atomword_load(&in->who) == who && (id == 0 || in->id == id);
+	return atomword_load(&in->who) == who &&
+	       (id == 0 || word64_load_acquire(&in->id) == id);
 }
+
+/* Which callback is running there now?  False: none.  Any thread. */
+bool inside_look(const struct inside *in, struct sighting *ret);
 
 /*
  * Calls fn(arg) for the instance, in which `in` is.  False: it returned in a

@@ -19,7 +19,7 @@ static void nothing(void *arg)
  */
 static void rehearse(struct engine *e)
 {
-	const struct run none = {0, 0};
+	const struct run none = {0};
 
 	inside_call(e->instance, &e->inside, &e->task_id, &none, nothing, NULL);
 }

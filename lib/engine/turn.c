@@ -130,6 +130,7 @@ static void begin(struct engine *e, int64_t until)
 	e->refreshed = 0;
 	e->effort = 0;
 	e->pending.full = false;
+	e->chained = false;
 }
 
 static void end(struct engine *e)
@@ -138,6 +139,7 @@ static void end(struct engine *e)
 	if (is_spent(e) || e->pending.full)
 		e->next = INT64_MIN;
 	intake_flush(e->intake);
+	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));
 	engine_set_idle(e);
 }
 
@@ -147,9 +149,11 @@ bool engine_turn(struct engine *e, int64_t until)
 
 	begin(e, until);
 	collect(e, until, until);
-	do
+	do {
 		step = run_one(e);
-	while (step == STEP_MORE);
+		/* The wall clock is looked at before each. */
+		e->chained = step == STEP_RAN && watch_goes_on(&e->watch);
+	} while (step == STEP_MORE || step == STEP_RAN);
 	if (step == STEP_FORKED)
 		return false;
 	while (reclaim(e))

@@ -59,6 +59,18 @@ bool block_pool_fill(struct block_pool *p, size_t n)
 	return true;
 }
 
+size_t block_pool_bytes(struct block_pool *p)
+{
+	size_t n = 0;
+
+	if (p->keep > 0) {
+		lock_acquire(&p->lock);
+		n = p->n;
+		lock_release(&p->lock);
+	}
+	return n * sizeof(struct block);
+}
+
 struct block *block_pool_take(struct block_pool *p)
 {
 	struct block *b;

@@ -10,7 +10,7 @@
  *  1. Blocks that were kept for a reserve come back to it.
  *  2. Where there is no reserve the pool's lock is never taken.
  *
- * Any thread: take, give.  Who starts and frees the instance: the rest.
+ * Any thread: take, give, bytes.  Who starts and frees the instance: the rest.
  */
 #ifndef TT_BLOCK_H
 #define TT_BLOCK_H
@@ -69,6 +69,9 @@ void block_pool_destroy_inherited(struct block_pool *p);
 
 /* Keeps n from now on, and has them.  False: no memory. */
 bool block_pool_fill(struct block_pool *p, size_t n);
+
+/* The memory of those that it has now. */
+size_t block_pool_bytes(struct block_pool *p);
 
 /* A block that is kept; NULL: there is none. */
 struct block *block_pool_take(struct block_pool *p);

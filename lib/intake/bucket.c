@@ -38,6 +38,17 @@ void bucket_destroy_inherited(struct bucket *b)
 	slots_destroy(&b->slots);
 }
 
+size_t bucket_bytes(const struct bucket *b)
+{
+	size_t bytes = sizeof(*b) + slots_bytes(&b->slots);
+
+	for (int i = 0; i < LANES; i++)
+		bytes += queue_bytes(&b->lane[i].queue);
+	for (const struct block *s = b->spares; s; s = s->next)
+		bytes += sizeof(*s);
+	return bytes;
+}
+
 void bucket_open(struct bucket *b)
 {
 	lock_acquire(&b->lock);

@@ -155,6 +155,9 @@ size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
 /* Makes the recycled slots free ones, which a schedule call may take. */
 void bucket_flush(struct bucket *b);
 
+/* The memory that it has, itself included.  Under the lock. */
+size_t bucket_bytes(const struct bucket *b);
+
 /* Aborts if the bucket is not sound; for tests. */
 void bucket_check(struct bucket *b);
 

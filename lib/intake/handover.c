@@ -136,7 +136,8 @@ enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 	return begin_slow(b, w, s, overrun);
 }
 
-bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)
+bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
+		    int64_t *ret_due)
 {
 	struct entry e;
 	int64_t earliest;
@@ -145,6 +146,7 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)
 		return false;
 	earliest = wakeup_earliest(w, watch_now(w->watch));
 	lock_acquire(&b->lock);
+	*ret_due = s->queued;
 	if (expiry_rearm(s, &e, earliest)) {
 		counter_add(&b->counts.fired, 1);
 		file(b, w, s);
@@ -154,12 +156,16 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s)
 	return false;
 }
 
-void handover_count(struct bucket *b)
+int64_t handover_count(struct bucket *b, const struct slot *s)
 {
+	int64_t due;
+
 	lock_acquire(&b->lock);
+	due = s->queued;
 	counter_add(&b->counts.fired, 1);
 	counter_add(&b->counts.ended, 1);
 	lock_release(&b->lock);
+	return due;
 }
 
 void handover_free(struct bucket *b, struct slot *s)

@@ -42,13 +42,18 @@ enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 			   uint64_t *overrun);
 
 /*
- * The callback has returned.  False: the timer does not run again; it is still
- * handed over, until handover_free.
+ * The callback has returned.  True: it runs again, and *ret_due is when it was
+ * due for the run that is over.  False: it does not; it is still handed over,
+ * until handover_free.
  */
-bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s);
+bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
+		    int64_t *ret_due);
 
-/* Counts a run with which a timer ends, before its slot is freed. */
-void handover_count(struct bucket *b);
+/*
+ * Counts a run with which a timer ends, before its slot is freed.  Returns when
+ * it was due.
+ */
+int64_t handover_count(struct bucket *b, const struct slot *s);
 
 /* Adds the slot of one that is over. */
 void handover_free(struct bucket *b, struct slot *s);

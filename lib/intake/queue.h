@@ -106,6 +106,12 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
  */
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
 
+/* The memory that it has. */
+static inline size_t queue_bytes(const struct queue *q)
+{
+	return q->blocks * sizeof(struct block) + q->size * sizeof(struct row);
+}
+
 /* Aborts if the queue is not sound; for tests. */
 void queue_check(const struct queue *q);
 

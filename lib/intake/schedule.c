@@ -4,6 +4,7 @@
 #include "intake/arrival.h"
 #include "intake/bucket.h"
 #include "intake/handover.h"
+#include "os/probe.h"
 #include "os/tool.h"
 
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
@@ -11,20 +12,23 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 {
 	struct arrival a;
 	struct slot *s;
+	uint64_t id;
 	int r = arrival_begin(b, w, true, t->deadline, &a);
 
 	if (unlikely(r < 0))
 		return r;
 	counter_add(&b->scheduled, 1);
 	s = slots_take(&b->slots);
+	id = slot_id(s, atom32_load(&s->state));
 	/* From when it is armed it may be drained. */
 	if (ret_id)
-		*ret_id = slot_id(s, atom32_load(&s->state));
+		*ret_id = id;
 	tool_release(s);
 	slot_arm(s, t, a.due);
 	if (likely(r == 0))
 		arrival_add(b, w, a.lane, slot_entry(s));
 	else
 		handover_strand_new(b, w, s);
+	PROBE4(schedule, id, t->deadline, t->fn, t->arg);
 	return 0;
 }

@@ -217,6 +217,13 @@ static inline size_t slots_room(const struct slots *t)
 	return (size_t)(t->ready - 1) << SLOT_WORD_LOG2;
 }
 
+/* The memory that they take, with their bits.  Under the lock. */
+static inline size_t slots_bytes(const struct slots *t)
+{
+	return (size_t)(t->ready - 1) *
+	       ((sizeof(struct slot) << SLOT_WORD_LOG2) + sizeof(uint64_t));
+}
+
 /* Behind the highest number of one that was ever used.  Under the lock. */
 static inline uint32_t slots_end(const struct slots *t)
 {

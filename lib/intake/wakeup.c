@@ -4,6 +4,7 @@
 #include "intake/wakeup.h"
 #include "os/clock.h"
 #include "os/memory.h"
+#include "os/probe.h"
 
 #include <string.h>
 
@@ -16,6 +17,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	lock_init(&w->lock);
 	w->arrivals = INT64_MAX;
 	w->sleep = w->next = AWAKE;
+	w->awake_since = INT64_MAX;
 	w->rested = INT64_MIN;
 	w->watch = watch;
 	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false};
@@ -37,6 +39,47 @@ void wakeup_close(struct wakeup *w)
 	memory_free(w->visit);
 	w->visit = NULL;
 	w->n = 0;
+}
+
+static int64_t steady_now(void)
+{
+	return clock_now(CLOCK_MONOTONIC);
+}
+
+/* It has been awake until now; if it was.  Under the lock. */
+static void count_awake(struct wakeup *w, int64_t now)
+{
+	if (w->awake_since < now)
+		w->awake += now - w->awake_since;
+	w->awake_since = INT64_MAX;
+}
+
+void wakeup_begin(struct wakeup *w)
+{
+	int64_t now = steady_now();
+
+	lock_acquire(&w->lock);
+	w->awake_since = now;
+	lock_release(&w->lock);
+}
+
+void wakeup_end(struct wakeup *w)
+{
+	int64_t now = steady_now();
+
+	lock_acquire(&w->lock);
+	count_awake(w, now);
+	lock_release(&w->lock);
+}
+
+int64_t wakeup_awake(struct wakeup *w)
+{
+	int64_t now = steady_now(), t;
+
+	lock_acquire(&w->lock);
+	t = w->awake + (w->awake_since < now ? now - w->awake_since : 0);
+	lock_release(&w->lock);
+	return t;
 }
 
 /*
@@ -181,8 +224,10 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 		return false;
 	}
 	set_asleep(w, next, until);
+	count_awake(w, steady_now());
 	lock_release(&w->lock);
 
+	PROBE1(sleep, until);
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 	wakeup_rise(w);
 	return true;
@@ -258,21 +303,31 @@ static void set_descriptor(struct wakeup *w)
 void wakeup_lie_down(struct wakeup *w, int64_t next)
 {
 	int64_t now = is_shortened(w) ? watch_now(w->watch) : INT64_MIN;
+	int64_t until;
 
 	lock_acquire(&w->lock);
-	set_asleep(w, next, sleep_until(w, first(w, next), now));
+	until = sleep_until(w, first(w, next), now);
+	set_asleep(w, next, until);
+	count_awake(w, steady_now());
 	lock_release(&w->lock);
+	PROBE1(sleep, until);
 	set_descriptor(w);
 }
 
 void wakeup_rise(struct wakeup *w)
 {
+	int64_t now = steady_now();
+	bool kicked;
+
 	lock_acquire(&w->lock);
+	kicked = w->kicked;
+	w->awake_since = now;
 	w->woken = w->kicked ? w->woken + 1 : 0;
 	counter_add(&w->wakeups, 1);
 	counter_add(&w->early, w->kicked);
 	w->sleep = w->next = AWAKE;
 	lock_release(&w->lock);
+	PROBE1(wake, kicked);
 }
 
 void wakeup_stop(struct wakeup *w)

@@ -73,7 +73,10 @@ struct wakeup {
 	/* Written under the lock, read by any thread. */
 	struct counter wakeups; /* sleeps that have ended */
 	struct counter early;   /* of those, because of an arrival */
-	int64_t *visit;         /* the same as arrivals for each bucket */
+	/* Protected by the lock; by CLOCK_MONOTONIC. */
+	int64_t awake;       /* how long it was, until it slept last */
+	int64_t awake_since; /* INT64_MAX: it is not now */
+	int64_t *visit;      /* the same as arrivals for each bucket */
 	/* Constant while the driver runs. */
 	uint32_t n;    /* buckets */
 	int64_t slack; /* may sleep so much longer than until a deadline */
@@ -116,6 +119,16 @@ int64_t wakeup_arrivals(struct wakeup *w);
 
 /* No timer at all is; INT64_MIN: the driver is awake.  Any thread. */
 int64_t wakeup_next(struct wakeup *w);
+
+/*
+ * How long the driver has been awake; on a virtual clock 0, for the test is the
+ * driver.  Any thread.
+ */
+int64_t wakeup_awake(struct wakeup *w);
+
+/* The driver's thread begins, or ends, awake. */
+void wakeup_begin(struct wakeup *w);
+void wakeup_end(struct wakeup *w);
 
 /*
  * Begins to collect what is due by this time: hands out which buckets to visit,

@@ -13,6 +13,18 @@ int64_t clock_now(clockid_t clock)
 	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
+const char *clock_name(clockid_t clock)
+{
+	switch (clock) {
+	case CLOCK_REALTIME:
+		return "realtime";
+	case CLOCK_BOOTTIME:
+		return "boottime";
+	default:
+		return "monotonic";
+	}
+}
+
 /* A time_t of 32 bits ends in 2038. */
 struct timespec clock_timespec(int64_t t)
 {

@@ -12,6 +12,9 @@
 
 int64_t clock_now(clockid_t clock);
 
+/* For people. */
+const char *clock_name(clockid_t clock);
+
 /* The nearest value that exists, whatever the two are. */
 int64_t clock_from_timespec(int64_t s, int64_t ns);
 

@@ -29,10 +29,13 @@ run unit/test_every
 run unit/test_leave
 run unit/test_life
 run unit/test_limit
+run unit/test_metrics
 run unit/test_next
 run unit/test_oom
 run unit/test_reschedule
 run unit/test_reserve
+run unit/test_running
 run unit/test_slack
+run unit/test_snapshot
 run unit/test_stat
 exit "$failed"

@@ -209,6 +209,46 @@ static void wait_for_driver(void)
 	} while (turning);
 }
 
+static timerthread_id in_order[POOL];
+
+static void check_order(timerthread_id id, timerthread_fn *fn, void *arg,
+			int64_t run_time, void *ctx)
+{
+	int *n = ctx;
+
+	ck_assert_int_lt(*n, POOL);
+	ck_assert_uint_eq(id, in_order[*n]);
+	ck_assert_ptr_eq((void *)fn, (void *)hold);
+	ck_assert_ptr_eq(arg, &ran);
+	ck_assert_int_gt(run_time, 0);
+	++*n;
+}
+
+/* The one that has been running the longest comes first. */
+START_TEST(seen_in_order)
+{
+	timerthread_id id = 0;
+	int n = 0;
+
+	start_pool(POOL, ROOM_MAX);
+	start_with(OWN_THREAD, submit_to_pool);
+	for (int i = 0; i < POOL; i++) {
+		in_order[i] = schedule(0, hold, &ran);
+		wait_for(&ran);
+	}
+	ck_assert_int_eq(timerthread_get_running(tt, &id, NULL), 0);
+	ck_assert_uint_eq(id, in_order[0]);
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, check_order, &n),
+			 POOL);
+	ck_assert_int_eq(n, POOL);
+	for (int i = 0; i < POOL; i++)
+		sem_post(&go);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	end();
+	end_pool();
+}
+END_TEST
+
 START_TEST(cancel_waits)
 {
 	for (int d = 0; d < DRIVERS; d++) {
@@ -1321,6 +1361,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		several_at_a_time,
+		seen_in_order,
 		cancel_waits,
 		cancel_waits_for_what_would_be_rearmed,
 		submit_waits_for_a_callback,

@@ -242,6 +242,58 @@ static int get_stat_nowhere(struct timerthread *t)
 	return timerthread_get_stat(t, TIMERTHREAD_STAT_PENDING, NULL);
 }
 
+static int take_snapshot(struct timerthread *t)
+{
+	struct timerthread_snapshot *s = NULL;
+	int r = timerthread_take_snapshot(t, &s);
+
+	return s ? 1 : r;
+}
+
+static int get_running(struct timerthread *t)
+{
+	return timerthread_get_running(t, NULL, NULL);
+}
+
+static void no_slow(timerthread_id id, timerthread_fn *fn, void *arg,
+		    int64_t run_time, void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)arg;
+	(void)run_time;
+	(void)ctx;
+	abort();
+}
+
+static int visit_running(struct timerthread *t)
+{
+	return timerthread_visit_running(t, 0, no_slow, NULL);
+}
+
+static int visit_running_nowhere(struct timerthread *t)
+{
+	return timerthread_visit_running(t, -1, NULL, NULL);
+}
+
+static int set_slow_hook(struct timerthread *t)
+{
+	return timerthread_set_slow_hook(t, -1, no_slow, NULL);
+}
+
+static int format_metrics(struct timerthread *t)
+{
+	char buf[] = "x";
+	int r = timerthread_format_metrics(t, buf, sizeof(buf));
+
+	return buf[0] == 'x' ? r : 1;
+}
+
+static int dump(struct timerthread *t)
+{
+	return timerthread_dump(t, -1);
+}
+
 static void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
 		     void *ctx)
 {
@@ -297,6 +349,13 @@ static const struct {
 	{"drain", drain},
 	{"get_stat", get_stat},
 	{"get_stat, nowhere", get_stat_nowhere},
+	{"take_snapshot", take_snapshot},
+	{"get_running", get_running},
+	{"visit_running", visit_running},
+	{"visit_running, nowhere", visit_running_nowhere},
+	{"set_slow_hook", set_slow_hook},
+	{"format_metrics", format_metrics},
+	{"dump", dump},
 	{"get_pthread", get_pthread},
 	{"stop again", timerthread_stop},
 };

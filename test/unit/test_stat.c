@@ -32,13 +32,25 @@ static void ignore(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 }
 
 static const enum timerthread_stat all[] = {
-	TIMERTHREAD_STAT_PENDING,       TIMERTHREAD_STAT_RUNNING,
-	TIMERTHREAD_STAT_DEAD,          TIMERTHREAD_STAT_SCHEDULED,
-	TIMERTHREAD_STAT_CANCELLED,     TIMERTHREAD_STAT_DRAINED,
-	TIMERTHREAD_STAT_RECYCLED,      TIMERTHREAD_STAT_FIRED,
-	TIMERTHREAD_STAT_RESCHEDULED,   TIMERTHREAD_STAT_CAPPED,
-	TIMERTHREAD_STAT_NO_MEMORY,     TIMERTHREAD_STAT_WAKEUPS,
-	TIMERTHREAD_STAT_EARLY_WAKEUPS, TIMERTHREAD_STAT_SLOTS,
+	TIMERTHREAD_STAT_PENDING,
+	TIMERTHREAD_STAT_RUNNING,
+	TIMERTHREAD_STAT_DEAD,
+	TIMERTHREAD_STAT_SCHEDULED,
+	TIMERTHREAD_STAT_CANCELLED,
+	TIMERTHREAD_STAT_DRAINED,
+	TIMERTHREAD_STAT_RECYCLED,
+	TIMERTHREAD_STAT_FIRED,
+	TIMERTHREAD_STAT_RESCHEDULED,
+	TIMERTHREAD_STAT_CAPPED,
+	TIMERTHREAD_STAT_NO_MEMORY,
+	TIMERTHREAD_STAT_WAKEUPS,
+	TIMERTHREAD_STAT_EARLY_WAKEUPS,
+	TIMERTHREAD_STAT_SLOTS,
+	TIMERTHREAD_STAT_BYTES,
+	TIMERTHREAD_STAT_RUN_TIME,
+	TIMERTHREAD_STAT_LONGEST_RUN,
+	TIMERTHREAD_STAT_AWAKE_TIME,
+	TIMERTHREAD_STAT_LARGEST_LATENESS,
 };
 
 enum { ALL = sizeof(all) / sizeof(all[0]) };
@@ -190,6 +202,25 @@ START_TEST(failures_are_counted)
 }
 END_TEST
 
+/* A timer takes a slot of 64 bytes and an entry of 16. */
+START_TEST(memory)
+{
+	enum { N = 100000 };
+	uint64_t one;
+
+	start();
+	schedule(TIMERTHREAD_NEVER, never, NULL);
+	one = STAT(BYTES);
+	ck_assert_uint_gt(one, sizeof(*tt));
+	ck_assert_uint_lt(one, 100000);
+	for (int i = 0; i < N; i++)
+		schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_uint_gt(STAT(BYTES), one + N * 80);
+	ck_assert_uint_lt(STAT(BYTES), one + N * 160);
+	end();
+}
+END_TEST
+
 /* One thread schedules, cancels, and lets some run; another one looks. */
 enum { ROUNDS = 20000 };
 
@@ -246,6 +277,32 @@ START_TEST(while_others_work)
 }
 END_TEST
 
+static void *schedule_for_now(void *arg)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		schedule(timerthread_now(tt), nothing, NULL);
+	atom32_store_release(&done, 1);
+	return arg;
+}
+
+/* Where timers end while it is looked at none seems to be cancelled. */
+START_TEST(none_is_cancelled)
+{
+	pthread_t t;
+
+	start();
+	ck_assert_int_eq(pthread_create(&t, NULL, schedule_for_now, NULL), 0);
+	while (!atom32_load_acquire(&done)) {
+		must(STAT(CANCELLED) == 0);
+		must(STAT(RECYCLED) == 0);
+	}
+	pthread_join(t, NULL);
+	wait_for_fired(ROUNDS);
+	ck_assert_uint_eq(STAT(CANCELLED), 0);
+	end();
+}
+END_TEST
+
 START_TEST(wakeups)
 {
 	uint64_t before, early;
@@ -262,6 +319,15 @@ START_TEST(wakeups)
 	wait_for(&ran);
 	ck_assert_uint_eq(STAT(WAKEUPS), before + 1);
 	ck_assert_uint_eq(STAT(EARLY_WAKEUPS), early + 1);
+
+	/* One that ends with the deadline is not early. */
+	settle();
+	wait_for_sleep();
+	before = STAT(WAKEUPS);
+	early = STAT(EARLY_WAKEUPS);
+	schedule(timerthread_now(tt) + 20 * MS, post, &ran);
+	wait_for(&ran);
+	ck_assert_uint_gt(STAT(WAKEUPS) - before, STAT(EARLY_WAKEUPS) - early);
 	end();
 }
 END_TEST
@@ -269,8 +335,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const any[] = {
-		arguments,        in_each_state,        each_is_counted,
-		runs_are_counted, failures_are_counted, while_others_work,
+		arguments,         in_each_state,        each_is_counted,
+		runs_are_counted,  failures_are_counted, memory,
+		while_others_work, none_is_cancelled,
 	};
 	const TTest *const with_a_thread[] = {
 		wakeups,

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A report on an instance for people.
+ */
+#include "config.h"
+
+#include "api/nearest.h"
+#include "api/running.h"
+#include "api/stats.h"
+#include "os/base.h"
+#include "os/symbol.h"
+#include "os/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void add_duration(struct text *t, const char *name, int64_t ns)
+{
+	text_add(t, "  %s: ", name);
+	text_add_seconds(t, (uint64_t)ns);
+	text_add(t, " s\n");
+}
+
+static void add_number(struct text *t, const char *name, uint64_t n)
+{
+	text_add(t, "  %s: %" PRIu64 "\n", name, n);
+}
+
+static void add_symbol(struct text *t, timerthread_fn *fn)
+{
+	struct symbol s;
+
+	text_add(t, "%p", (void *)fn);
+	if (!symbol_find((void *)fn, &s))
+		return;
+	text_add(t, " (%s+%#zx", s.file, s.in_file);
+	if (s.name)
+		text_add(t, ": %s+%#zx", s.name, s.in_name);
+	text_add(t, ")");
+}
+
+static const char *const driver_names[] = {
+	[DRIVER_NONE] = "none",
+	[DRIVER_THREAD] = "thread",
+	[DRIVER_POLLED] = "polled",
+	[DRIVER_VIRTUAL] = "virtual",
+};
+
+static const char *const life_names[] = {
+	[LIFE_NEW] = "not started",
+	[LIFE_RUNNING] = "running",
+	[LIFE_STOPPING] = "stopping",
+	[LIFE_STOPPED] = "stopped",
+};
+
+/* With the mutex held. */
+static void add_head(struct text *t, struct timerthread *tt)
+{
+	text_add(t, "timerthread %s, instance \"%s\" at %p\n", PACKAGE_VERSION,
+		 tt->options.name, (void *)tt);
+	text_add(t, "%s; driver: %s; clock: %s, which shows %" PRId64 " ns\n",
+		 life_names[tt->life], driver_names[tt->driver],
+		 tt->driver == DRIVER_VIRTUAL ? "virtual"
+					      : clock_name(instance_clock(tt)),
+		 instance_now(tt));
+}
+
+static void add_options(struct text *t, const struct options *o)
+{
+	text_add(t, "options\n");
+	add_number(t, "buckets", o->buckets);
+	add_duration(t, "slack", o->slack);
+	add_duration(t, "rest", o->rest);
+	add_duration(t, "spin", o->spin);
+	add_number(t, "most timers (0: no cap)", o->max_timers);
+	add_number(t, "reserve, timers", o->reserve);
+	text_add(t, "  executor: %s\n", o->submit ? "yes" : "no");
+	text_add(t, "  task id: %s\n", o->task_id.fn ? "yes" : "no");
+	if (o->slow.hook)
+		add_duration(t, "slow hook after", o->slow.threshold);
+}
+
+static void add_stats(struct text *t, const struct stats *s)
+{
+	text_add(t, "timers now\n");
+	add_number(t, "pending", s->pending);
+	add_number(t, "running", s->running);
+	add_number(t, "dead", s->dead);
+	text_add(t, "since the start\n");
+	add_number(t, "scheduled", s->scheduled);
+	add_number(t, "cancelled", s->cancelled);
+	add_number(t, "of these drained", s->drained);
+	add_number(t, "of these recycled", s->recycled);
+	add_number(t, "fired", s->fired);
+	add_number(t, "rescheduled", s->rescheduled);
+	add_number(t, "refused at the cap", s->capped);
+	add_number(t, "refused without memory", s->no_memory);
+	add_number(t, "wake-ups", s->wakeups);
+	add_number(t, "of these early", s->early_wakeups);
+	add_duration(t, "awake", (int64_t)s->awake_time);
+	add_duration(t, "in callbacks", (int64_t)s->run_time);
+	text_add(t, "memory\n");
+	add_number(t, "slots", s->slots);
+	add_number(t, "bytes", s->bytes);
+}
+
+static void add_histogram(struct text *t, const char *name,
+			  const struct histogram_counts *c)
+{
+	static const double part[] = {0.5, 0.9, 0.99, 0.999};
+	static const char *const names[] = {"50 %", "90 %", "99 %", "99.9 %"};
+
+	text_add(t, "%s\n", name);
+	if (histogram_number(c) == 0)
+		return;
+	for (int i = 0; i < 4; i++)
+		add_duration(t, names[i], histogram_quantile(c, part[i]));
+	add_duration(t, "longest", (int64_t)c->longest);
+}
+
+static void add_running(struct text *t, const struct timerthread *tt)
+{
+	int64_t now = clock_now(CLOCK_MONOTONIC);
+	struct sighting s = RUNNING_BEGIN;
+
+	text_add(t, "running now\n");
+	while (running_next(tt, &s)) {
+		text_add(t, "  %#018" PRIx64 " for ", s.id);
+		text_add_seconds(t, (uint64_t)(now > s.since.steady
+						       ? now - s.since.steady
+						       : 0));
+		text_add(t, " s: ");
+		add_symbol(t, s.fn);
+		text_add(t, ", argument %p\n", s.arg);
+	}
+}
+
+/* What is shown of a bucket. */
+struct sight {
+	size_t slots;
+	size_t used;
+	size_t bytes;
+	int64_t nearest;
+};
+
+static struct sight look(struct bucket *b)
+{
+	struct sight s;
+
+	lock_acquire(&b->lock);
+	s = (struct sight){slots_room(&b->slots), slots_used(&b->slots),
+			   bucket_bytes(b), b->nearest};
+	lock_release(&b->lock);
+	return s;
+}
+
+static void add_time(struct text *t, int64_t deadline, int64_t now)
+{
+	uint64_t away = deadline > now ? (uint64_t)deadline - (uint64_t)now
+				       : (uint64_t)now - (uint64_t)deadline;
+
+	if (deadline == TIMERTHREAD_NEVER) {
+		text_add(t, "never");
+		return;
+	}
+	text_add(t, deadline > now ? "in " : "");
+	text_add_seconds(t, away);
+	text_add(t, deadline > now ? " s" : " s ago");
+}
+
+static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
+{
+	struct intake *in = tt->engine.intake;
+	struct bucket_set used;
+	uint32_t i;
+
+	text_add(t, "buckets\n");
+	intake_used(in, &used);
+	while (bucket_set_take(&used, &i)) {
+		struct sight s = look(&in->bucket[i]);
+
+		text_add(t,
+			 "  %" PRIu32 ": %zu slots, %zu used; %zu bytes; "
+			 "first arrival: ",
+			 i, s.slots, s.used, s.bytes);
+		add_time(t, s.nearest, now);
+		text_add(t, "\n");
+	}
+}
+
+static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
+{
+	struct nearest r;
+
+	nearest_find(tt->engine.intake, &r);
+	text_add(t, "nearest deadlines\n");
+	for (size_t i = 0; i < r.n; i++) {
+		const struct pending_timer *p = &r.first[i];
+
+		text_add(t, "  %#018" PRIx64 " ", p->id);
+		add_time(t, p->timer.deadline, now);
+		if (p->timer.period > 0) {
+			text_add(t, ", every ");
+			text_add_seconds(t, (uint64_t)p->timer.period);
+			text_add(t, " s");
+		}
+		text_add(t, ": ");
+		add_symbol(t, p->timer.fn);
+		text_add(t, ", argument %p\n", p->timer.arg);
+	}
+}
+
+static void add_what_lives(struct text *t, struct timerthread *tt)
+{
+	struct measured_counts c;
+	struct stats s = {0};
+	int64_t now;
+
+	stats_count(tt, &s);
+	stats_look(tt, &s);
+	stats_measured(tt, &c);
+	add_stats(t, &s);
+	add_histogram(t, "lateness", &c.lateness);
+	add_histogram(t, "run time of callbacks", &c.run_time);
+	add_running(t, tt);
+	now = instance_now(tt);
+	add_buckets(t, tt, now);
+	add_nearest(t, tt, now);
+}
+
+/* What is made under the mutex fits into the buffer: none of it is written. */
+static void fill(struct text *t, struct timerthread *tt)
+{
+	bool lives;
+
+	pthread_mutex_lock(&tt->mutex);
+	lives = instance_lives(tt);
+	add_head(t, tt);
+	add_options(t, &tt->options);
+	pthread_mutex_unlock(&tt->mutex);
+	if (lives)
+		add_what_lives(t, tt);
+}
+
+TT_EXPORT int timerthread_dump(struct timerthread *tt, int fd)
+{
+	int saved_errno = errno;
+	char buffer[4096];
+	struct text t;
+	int r = instance_check(tt, true);
+
+	if (r < 0)
+		return r;
+	text_begin_file(&t, fd, buffer, sizeof(buffer));
+	fill(&t, tt);
+	r = text_end(&t);
+	errno = saved_errno;
+	return r;
+}

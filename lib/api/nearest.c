@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "api/nearest.h"
+
+static bool is_pending(uint32_t word)
+{
+	return slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED;
+}
+
+/* Keeps it if it is one of the first by now. */
+static void offer(struct nearest *r, const struct pending_timer *t)
+{
+	size_t i = r->n < NEAREST_MAX ? r->n++ : NEAREST_MAX;
+
+	for (; i > 0 && t->timer.deadline < r->first[i - 1].timer.deadline; i--)
+		if (i < NEAREST_MAX)
+			r->first[i] = r->first[i - 1];
+	if (i < NEAREST_MAX)
+		r->first[i] = *t;
+}
+
+/* Under the lock. */
+static void look(const struct slot *s, struct nearest *r)
+{
+	uint32_t word = atom32_load_acquire(&s->state);
+	struct pending_timer t;
+
+	if (!is_pending(word))
+		return;
+	t.id = slot_id(s, word);
+	t.timer =
+		(struct timer){s->deadline, s->period, slot_fn(s), slot_arg(s)};
+	offer(r, &t);
+}
+
+/* False: there is no such word of slots any more. */
+static bool look_at_word(struct bucket *b, uint32_t from, struct nearest *r)
+{
+	bool any;
+
+	lock_acquire(&b->lock);
+	any = from < slots_end(&b->slots);
+	for (uint32_t i = 0; any && i < SLOT_FIRST_NUMBER; i++)
+		look(slots_get(&b->slots, from + i), r);
+	lock_release(&b->lock);
+	return any;
+}
+
+void nearest_find(struct intake *in, struct nearest *ret)
+{
+	struct bucket_set used;
+	uint32_t i;
+
+	ret->n = 0;
+	intake_used(in, &used);
+	while (bucket_set_take(&used, &i)) {
+		uint32_t from = SLOT_FIRST_NUMBER;
+
+		while (look_at_word(&in->bucket[i], from, ret))
+			from += SLOT_FIRST_NUMBER;
+	}
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "api/running.h"
+
+#include "os/base.h"
+#include "os/clock.h"
+
+#include <errno.h>
+
+bool running_next(const struct timerthread *tt, struct sighting *s)
+{
+	struct sighting best = {.id = UINT64_MAX, .since.steady = INT64_MAX};
+
+	runs_next_of(&tt->engine.inside, s, &best);
+	runs_next(&tt->runs, s, &best);
+	*s = best;
+	return best.id != UINT64_MAX;
+}
+
+static int64_t run_time(const struct sighting *s, int64_t now)
+{
+	return now > s->since.steady ? now - s->since.steady : 0;
+}
+
+int64_t running_longest(const struct timerthread *tt)
+{
+	struct sighting s = RUNNING_BEGIN;
+
+	return running_next(tt, &s) ? run_time(&s, clock_now(CLOCK_MONOTONIC))
+				    : 0;
+}
+
+TT_EXPORT int timerthread_get_running(struct timerthread *tt,
+				      timerthread_id *ret_id,
+				      int64_t *ret_since)
+{
+	struct sighting s = RUNNING_BEGIN;
+	int r = instance_check(tt, true);
+
+	if (r < 0)
+		return r;
+	if (!instance_lives(tt) || !running_next(tt, &s))
+		return -ENOENT;
+	if (ret_id)
+		*ret_id = s.id;
+	if (ret_since)
+		*ret_since = s.since.shown;
+	return 0;
+}
+
+static int visit(struct timerthread *tt, int64_t threshold,
+		 timerthread_slow_fn *fn, void *ctx)
+{
+	int64_t now = clock_now(CLOCK_MONOTONIC);
+	struct sighting s = RUNNING_BEGIN;
+	int n = 0;
+
+	while (running_next(tt, &s) && run_time(&s, now) > threshold) {
+		fn(s.id, s.fn, s.arg, run_time(&s, now), ctx);
+		n++;
+	}
+	return n;
+}
+
+TT_EXPORT int timerthread_visit_running(struct timerthread *tt,
+					int64_t threshold,
+					timerthread_slow_fn *fn, void *ctx)
+{
+	int r = instance_check(tt, fn && threshold >= 0);
+
+	if (r < 0)
+		return r;
+	return instance_lives(tt) ? visit(tt, threshold, fn, ctx) : 0;
+}

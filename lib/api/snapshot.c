@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was measured, at one moment or between two.
+ *
+ * Histograms are never set back, for others may read them, too: who wants those
+ * of an interval takes the difference of two snapshots.
+ */
+#include "config.h"
+
+#include "api/stats.h"
+#include "os/base.h"
+#include "os/memory.h"
+
+#include <errno.h>
+
+struct timerthread_snapshot {
+	/* Whose it is; another one may get the address of one that is gone. */
+	const struct timerthread *tt;
+	int64_t created;
+	struct measured_counts counts;
+};
+
+TT_EXPORT int
+timerthread_take_snapshot(struct timerthread *tt,
+			  struct timerthread_snapshot **ret_snapshot)
+{
+	int saved_errno = errno;
+	struct timerthread_snapshot *s;
+	int r = instance_check(tt, ret_snapshot != NULL);
+
+	if (r < 0)
+		return r;
+	s = memory_alloc(sizeof(*s));
+	if (s) {
+		s->tt = tt;
+		s->created = tt->created;
+		stats_measured(tt, &s->counts);
+		*ret_snapshot = s;
+	}
+	errno = saved_errno;
+	return s ? 0 : -ENOMEM;
+}
+
+TT_EXPORT void timerthread_free_snapshot(struct timerthread_snapshot *snapshot)
+{
+	int saved_errno = errno;
+
+	memory_free(snapshot);
+	errno = saved_errno;
+}
+
+/* NULL: there is no such histogram. */
+static const struct histogram_counts *
+counts_of(const struct timerthread_snapshot *s,
+	  enum timerthread_histogram which)
+{
+	switch (which) {
+	case TIMERTHREAD_HISTOGRAM_LATENESS:
+		return &s->counts.lateness;
+	case TIMERTHREAD_HISTOGRAM_RUN_TIME:
+		return &s->counts.run_time;
+	default:
+		return NULL;
+	}
+}
+
+static bool is_same_instance(const struct timerthread_snapshot *a,
+			     const struct timerthread_snapshot *b)
+{
+	return a->tt == b->tt && a->created == b->created;
+}
+
+static int quantile(const struct timerthread_snapshot *s,
+		    const struct timerthread_snapshot *before,
+		    enum timerthread_histogram which, double part,
+		    int64_t *ret_value)
+{
+	const struct histogram_counts *counts = counts_of(s, which);
+	struct histogram_counts c;
+
+	if (!counts)
+		return -EINVAL;
+	c = *counts;
+	if (before && (!is_same_instance(before, s) ||
+		       !histogram_subtract(&c, counts_of(before, which))))
+		return -EINVAL;
+	if (histogram_number(&c) == 0)
+		return -ENOENT;
+	*ret_value = histogram_quantile(&c, part);
+	return 0;
+}
+
+TT_EXPORT int
+timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
+			 const struct timerthread_snapshot *before,
+			 enum timerthread_histogram which, double part,
+			 int64_t *ret_value)
+{
+	if (!snapshot || !ret_value || !(part >= 0 && part <= 1))
+		return -EINVAL;
+	return quantile(snapshot, before, which, part, ret_value);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Telling the program of a callback that ran longer than it should.
+ *
+ * The hook is called where the callback was, when that has returned and the
+ * timer is not over yet: who waits for the callback waits for the hook, too.
+ * What the hook calls of the library has the callback's rules.
+ *
+ * Whoever runs the timer.
+ */
+#ifndef TT_SLOW_H
+#define TT_SLOW_H
+
+#include "engine/engine.h"
+
+/* False: as inside_call. */
+bool slow_report(struct engine *e, struct inside *in, const struct run *run,
+		 int64_t run_time);
+
+#endif

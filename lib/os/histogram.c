@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/histogram.h"
+
+void histogram_add_to(struct histogram_counts *c, const struct histogram *h)
+{
+	uint64_t longest = counter_read(&h->longest);
+
+	c->sum += counter_read(&h->sum);
+	if (longest > c->longest)
+		c->longest = longest;
+	for (unsigned i = 0; i < HISTOGRAM_SIZE; i++)
+		c->step[i] += counter_read(&h->step[i]);
+}
+
+uint64_t histogram_below(const struct histogram_counts *c, unsigned step)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < step; i++)
+		n += c->step[i];
+	return n;
+}
+
+bool histogram_subtract(struct histogram_counts *c,
+			const struct histogram_counts *before)
+{
+	for (unsigned i = 0; i < HISTOGRAM_SIZE; i++) {
+		if (before->step[i] > c->step[i])
+			return false;
+		c->step[i] -= before->step[i];
+	}
+	c->sum -= before->sum;
+	return true;
+}
+
+/*
+ * What stands for a step from a to b: 2ab / (a + b), from which neither differs
+ * by more than (b - a) / (b + a) of itself, a seventeenth at most.
+ */
+static uint64_t middle_of(unsigned step)
+{
+	unsigned octave = step >> HISTOGRAM_STEPS_LOG2;
+	uint64_t in_octave = step & (HISTOGRAM_STEPS - 1);
+	uint64_t a = HISTOGRAM_STEPS + in_octave; /* in widths, as b = a + 1 */
+	uint64_t width = UINT64_C(1)
+			 << (HISTOGRAM_FIRST_LOG2 - HISTOGRAM_STEPS_LOG2);
+
+	if (octave == 0)
+		return in_octave * width + width / 2;
+	width <<= octave - 1;
+	return a * width + width * a / (2 * a + 1);
+}
+
+/* Which one of n it is, from 1 on. */
+static uint64_t rank_of(uint64_t n, double part)
+{
+	double rank = part * (double)n;
+	uint64_t below = rank >= (double)n ? n : (uint64_t)rank;
+
+	below += (double)below < rank;
+	return below == 0 ? 1 : below < n ? below : n;
+}
+
+int64_t histogram_quantile(const struct histogram_counts *c, double part)
+{
+	uint64_t rank = rank_of(histogram_number(c), part);
+	unsigned i = 0;
+
+	while (rank > c->step[i])
+		rank -= c->step[i++];
+	return (int64_t)(middle_of(i) < c->longest ? middle_of(i) : c->longest);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Static probes, which tracers (bpftrace, perf, SystemTap, gdb) find in the
+ * library by name: provider "timerthread".  A probe that nobody has switched on
+ * is one instruction that does nothing, and its arguments are where they are
+ * anyway.  timerthread(7) lists them: who uses a probe relies on its name and
+ * its arguments.
+ *
+ * No lock is held at a probe: one that is switched on takes a microsecond.
+ */
+#ifndef TT_PROBE_H
+#define TT_PROBE_H
+
+#ifdef HAVE_SDT
+
+#include <sys/sdt.h>
+
+#define PROBE1(name, a)          DTRACE_PROBE1(timerthread, name, a)
+#define PROBE2(name, a, b)       DTRACE_PROBE2(timerthread, name, a, b)
+#define PROBE3(name, a, b, c)    DTRACE_PROBE3(timerthread, name, a, b, c)
+#define PROBE4(name, a, b, c, d) DTRACE_PROBE4(timerthread, name, a, b, c, d)
+
+#else
+
+#define PROBE1(name, a)          ((void)(a))
+#define PROBE2(name, a, b)       ((void)(a), (void)(b))
+#define PROBE3(name, a, b, c)    ((void)(a), (void)(b), (void)(c))
+#define PROBE4(name, a, b, c, d) ((void)(a), (void)(b), (void)(c), (void)(d))
+
+#endif
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No piece is longer. */
+#define PIECE_MAX 512
+
+void text_begin(struct text *t, char *to, size_t size)
+{
+	*t = (struct text){.to = to, .size = size, .fd = -1};
+}
+
+void text_begin_file(struct text *t, int fd, char *buffer, size_t size)
+{
+	*t = (struct text){.to = buffer, .size = size, .fd = fd};
+}
+
+static void flush(struct text *t)
+{
+	size_t done = 0;
+
+	while (done < t->held && t->error == 0) {
+		ssize_t n = write(t->fd, t->to + done, t->held - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			t->error = -errno;
+	}
+	t->held = 0;
+}
+
+static void add(struct text *t, const char *piece, size_t n)
+{
+	size_t room;
+
+	t->length += n;
+	if (t->fd >= 0 && n > t->size - t->held)
+		flush(t);
+	/* A buffer's last byte is for its end. */
+	room = t->size - t->held;
+	if (t->fd < 0)
+		room -= room > 0;
+	if (n > room)
+		n = room;
+	if (n > 0)
+		memcpy(t->to + t->held, piece, n);
+	t->held += n;
+}
+
+int text_end(struct text *t)
+{
+	if (t->fd >= 0)
+		flush(t);
+	else if (t->size > 0)
+		t->to[t->held] = '\0';
+	if (t->error != 0)
+		return t->error;
+	return t->length < INT_MAX ? (int)t->length : INT_MAX;
+}
+
+void text_add(struct text *t, const char *format, ...)
+{
+	char piece[PIECE_MAX];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(piece, sizeof(piece), format, args);
+	va_end(args);
+	if (n > 0)
+		add(t, piece, n < PIECE_MAX ? (size_t)n : PIECE_MAX - 1);
+}
+
+void text_add_seconds(struct text *t, uint64_t ns)
+{
+	text_add(t, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}

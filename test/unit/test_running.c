@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What can be seen from outside of callbacks that are running, and what is told
+ * of those that ran for too long.
+ */
+#include "config.h"
+
+#include "timers.h"
+
+#include <pthread.h>
+
+/* What the library has told last, and how often. */
+static struct seen {
+	timerthread_id id;
+	timerthread_fn *fn;
+	void *arg;
+	int64_t run_time;
+	int n;
+} seen;
+
+static void see(timerthread_id id, timerthread_fn *fn, void *arg,
+		int64_t run_time, void *ctx)
+{
+	struct seen *s = ctx;
+
+	*s = (struct seen){id, fn, arg, run_time, s->n + 1};
+}
+
+START_TEST(arguments)
+{
+	timerthread_id id = 77;
+	int64_t since = 77;
+
+	ck_assert_int_eq(timerthread_get_running(NULL, &id, &since), -EINVAL);
+	ck_assert_int_eq(timerthread_visit_running(NULL, 0, see, &seen),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_set_slow_hook(NULL, 0, see, &seen),
+			 -EINVAL);
+	setup();
+	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), -ENOENT);
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, NULL, &seen),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_visit_running(tt, -1, see, &seen),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, see, &seen), 0);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, -1, see, &seen),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, -1, NULL, NULL),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, see, &seen), 0);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, NULL, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, see, &seen), -EBUSY);
+	/* What the driver of a test has done to start may be running still. */
+	settle();
+	while (timerthread_get_running(tt, NULL, NULL) == 0)
+		sched_yield();
+	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), -ENOENT);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), -ENOENT);
+	ck_assert_uint_eq(id, 77);
+	ck_assert_int_eq(since, 77);
+	ck_assert_int_eq(seen.n, 0);
+	end();
+}
+END_TEST
+
+START_TEST(one_that_hangs)
+{
+	timerthread_id held, id = 0;
+	int64_t before, since = INT64_MIN;
+
+	start();
+	before = timerthread_now(tt);
+	held = hold_thread();
+	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), 0);
+	ck_assert_uint_eq(id, held);
+	ck_assert_int_ge(since, before);
+	ck_assert_int_le(since, timerthread_now(tt));
+	ck_assert_int_eq(timerthread_get_running(tt, NULL, NULL), 0);
+
+	while (timerthread_visit_running(tt, MS, see, &seen) == 0)
+		sched_yield();
+	ck_assert_int_eq(seen.n, 1);
+	ck_assert_uint_eq(seen.id, held);
+	ck_assert_ptr_eq((void *)seen.fn, (void *)hold);
+	ck_assert_ptr_eq(seen.arg, &ran);
+	ck_assert_int_gt(seen.run_time, MS);
+	ck_assert_int_eq(timerthread_visit_running(tt, HOUR, see, &seen), 0);
+	ck_assert_int_eq(seen.n, 1);
+
+	sem_post(&go);
+	while (timerthread_get_running(tt, &id, NULL) == 0)
+		sched_yield();
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, see, &seen), 0);
+	end();
+}
+END_TEST
+
+/* A periodic timer's callback begins anew each time. */
+START_TEST(since_its_own_beginning)
+{
+	timerthread_id id;
+	int64_t first, second;
+
+	start();
+	id = every(0, 1, hold, &ran);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_get_running(tt, NULL, &first), 0);
+	sem_post(&go);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_get_running(tt, NULL, &second), 0);
+	ck_assert_int_gt(second, first);
+	ck_assert_int_eq(timerthread_cancel(tt, id), 1);
+	sem_post(&go);
+	end();
+}
+END_TEST
+
+/* Each is given its own place; another thread looks at which runs. */
+enum { ROUNDS = 30000, SIGHTS = 1000 };
+
+static timerthread_id ids[ROUNDS];
+static atom32 runs[ROUNDS];
+static atom32 done;
+
+static struct seen sights[SIGHTS];
+static atom32 n_sights;
+
+static void count_it(void *arg)
+{
+	atom32 *n = arg;
+
+	atom32_store_release(n, 1);
+}
+
+static void keep_sight(timerthread_id id, timerthread_fn *fn, void *arg,
+		       int64_t run_time, void *ctx)
+{
+	uint32_t n = atom32_load(&n_sights);
+
+	(void)ctx;
+	if (n < SIGHTS) {
+		sights[n] = (struct seen){id, fn, arg, run_time, 0};
+		atom32_store_release(&n_sights, n + 1);
+	}
+}
+
+static void *look_on(void *arg)
+{
+	while (!atom32_load_acquire(&done))
+		timerthread_visit_running(tt, 0, keep_sight, NULL);
+	return arg;
+}
+
+static void check_sight(const struct seen *s)
+{
+	const atom32 *n = s->arg;
+
+	ck_assert(n >= runs && n < runs + ROUNDS);
+	ck_assert_uint_eq(s->id, ids[n - runs]);
+	ck_assert_ptr_eq((void *)s->fn, (void *)count_it);
+	ck_assert_int_gt(s->run_time, 0);
+	ck_assert_int_lt(s->run_time, HOUR);
+}
+
+/* What is seen belongs together, whatever begins and ends meanwhile. */
+START_TEST(while_they_change)
+{
+	pthread_t t;
+
+	start();
+	settle();
+	while (timerthread_get_running(tt, NULL, NULL) == 0)
+		sched_yield();
+	ck_assert_int_eq(pthread_create(&t, NULL, look_on, NULL), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		ids[i] = schedule(0, count_it, (void *)(uintptr_t)&runs[i]);
+		while (i % 64 == 0 && !atom32_load_acquire(&runs[i]))
+			sched_yield();
+	}
+	while (!atom32_load_acquire(&runs[ROUNDS - 1]))
+		sched_yield();
+	atom32_store_release(&done, 1);
+	pthread_join(t, NULL);
+	for (uint32_t i = 0; i < atom32_load_acquire(&n_sights); i++)
+		check_sight(&sights[i]);
+	end();
+}
+END_TEST
+
+/* Runs for so long. */
+static int64_t length;
+
+static void linger(void *arg)
+{
+	int64_t until = clock_now(CLOCK_MONOTONIC) + length;
+
+	while (clock_now(CLOCK_MONOTONIC) <= until)
+		sched_yield();
+	sem_post(arg);
+}
+
+static timerthread_id inside_hook;
+static int cancelled_in_hook, waited_in_hook;
+
+static void hook(timerthread_id id, timerthread_fn *fn, void *arg,
+		 int64_t run_time, void *ctx)
+{
+	see(id, fn, arg, run_time, ctx);
+	inside_hook = 0;
+	timerthread_get_current(NULL, &inside_hook);
+	cancelled_in_hook = timerthread_cancel(tt, id);
+	waited_in_hook = timerthread_cancel_wait(tt, id);
+	sem_post(&ran);
+}
+
+static void start_with_hook(int64_t threshold)
+{
+	seen.n = 0;
+	setup();
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, threshold, hook, &seen),
+			 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+}
+
+START_TEST(hook_after_a_slow_one)
+{
+	sem_t over;
+	timerthread_id id;
+
+	sem_init(&over, 0, 0);
+	start_with_hook(2 * MS);
+	length = 3 * MS;
+	id = schedule(0, linger, &over);
+	wait_for(&over);
+	wait_for(&ran);
+	ck_assert_int_eq(seen.n, 1);
+	ck_assert_uint_eq(seen.id, id);
+	ck_assert_ptr_eq((void *)seen.fn, (void *)linger);
+	ck_assert_ptr_eq(seen.arg, &over);
+	ck_assert_int_gt(seen.run_time, 3 * MS);
+	/* As in the callback. */
+	ck_assert_uint_eq(inside_hook, id);
+	ck_assert_int_eq(cancelled_in_hook, 1);
+	ck_assert_int_eq(waited_in_hook, -EDEADLK);
+	driver_destroy(tt);
+	sem_destroy(&over);
+}
+END_TEST
+
+/* A machine may hold up any callback; but not each of many. */
+START_TEST(no_hook_after_a_fast_one)
+{
+	start_with_hook(HOUR);
+	length = 0;
+	for (int i = 0; i < 100; i++) {
+		schedule(0, linger, &ran);
+		wait_for(&ran);
+	}
+	ck_assert_int_eq(seen.n, 0);
+	end();
+}
+END_TEST
+
+START_TEST(hook_after_each)
+{
+	sem_t over;
+
+	sem_init(&over, 0, 0);
+	start_with_hook(0);
+	length = 1;
+	for (int i = 1; i <= 3; i++) {
+		schedule(0, linger, &over);
+		wait_for(&over);
+		wait_for(&ran);
+		ck_assert_int_eq(seen.n, i);
+	}
+	driver_destroy(tt);
+	sem_destroy(&over);
+}
+END_TEST
+
+/* The timer is not over before the hook is. */
+static void hold_in_hook(timerthread_id id, timerthread_fn *fn, void *arg,
+			 int64_t run_time, void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)arg;
+	(void)run_time;
+	hold(ctx);
+}
+
+static atom32 returned;
+
+static void *cancel_and_wait(void *arg)
+{
+	int r = timerthread_cancel_wait(tt, *(timerthread_id *)arg);
+
+	atom32_store(&returned, 1);
+	return r == 1 ? NULL : arg;
+}
+
+START_TEST(who_waits_waits_for_the_hook)
+{
+	timerthread_id id;
+	pthread_t t;
+	void *wrong;
+	sem_t over;
+
+	sem_init(&over, 0, 0);
+	setup();
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, hold_in_hook, &ran),
+			 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	length = 1;
+	id = schedule(0, linger, &over);
+	wait_for(&over);
+	wait_for(&ran);
+	ck_assert_int_eq(pthread_create(&t, NULL, cancel_and_wait, &id), 0);
+	wait_for_cancellers(1);
+	ck_assert_uint_eq(atom32_load(&returned), 0);
+	ck_assert_int_eq(timerthread_get_running(tt, NULL, NULL), 0);
+	sem_post(&go);
+	pthread_join(t, &wrong);
+	ck_assert_ptr_null(wrong);
+	end();
+	sem_destroy(&over);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		arguments,
+		one_that_hangs,
+		since_its_own_beginning,
+		while_they_change,
+		hook_after_a_slow_one,
+		no_hook_after_a_fast_one,
+		hook_after_each,
+		who_waits_waits_for_the_hook,
+	};
+
+	return RUN_TESTS("running", tests);
+}
