@@ -21,6 +21,7 @@ void instance_init(struct timerthread *tt)
 	tt->options.slow.threshold = INT64_MAX;
 	tt->options.buckets = intake_default_buckets();
 	atom32_store(&tt->options.clock, CLOCK_MONOTONIC);
+	instances_add(&tt->listed, tt);
 }
 
 TT_NOINLINE int instance_why_not(struct timerthread *tt)
@@ -40,6 +41,7 @@ void instance_free(struct timerthread *tt)
 {
 	int saved_errno = errno;
 
+	instances_remove(&tt->listed);
 	engine_destroy(&tt->engine);
 	runs_free(&tt->runs);
 	pthread_cond_destroy(&tt->changed);
@@ -88,6 +90,7 @@ void instance_free_inherited(struct timerthread *tt)
 {
 	int saved_errno = errno;
 
+	instances_remove(&tt->listed);
 	engine_close_inherited(&tt->engine);
 	runs_free(&tt->runs);
 	memory_free(tt);

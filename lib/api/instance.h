@@ -12,6 +12,7 @@
 #ifndef TT_INSTANCE_H
 #define TT_INSTANCE_H
 
+#include "api/instances.h"
 #include "api/runs.h"
 #include "engine/engine.h"
 #include "os/fork.h"
@@ -80,8 +81,9 @@ struct timerthread {
 	unsigned joiners; /* threads that wait for the end of callbacks */
 	bool orphaned;    /* whoever is the last frees it */
 	pthread_t thread;
-	/* Its head says what protects it. */
+	/* Their heads say what protects them. */
 	struct runs runs;
+	struct instance_link listed;
 };
 
 /*

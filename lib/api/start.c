@@ -89,6 +89,7 @@ static int start_new(struct timerthread *tt, const struct start *how)
 		return r;
 	tt->driver = how->driver;
 	tt->life = LIFE_RUNNING;
+	instances_add(&tt->listed, tt);
 	/* Release: pairs with the load in instance_lives. */
 	atom32_store_release(&tt->engine.born, fork_generation());
 	return 0;

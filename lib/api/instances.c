@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "api/instances.h"
+
+#include "os/fork.h"
+
+/* Of the first process that has the library. */
+struct instances timerthread_instances = {.claimed = 1, .ready = 1};
+
+static struct instances *const all = &timerthread_instances;
+
+/*
+ * In a child the first thread that comes makes the list a new one; the others
+ * wait for that.  It does no more than that, and holds nothing.
+ */
+static void make_ready(uint32_t generation)
+{
+	uint32_t claimed = atom32_load(&all->claimed);
+
+	if (claimed != generation &&
+	    atom32_swap(&all->claimed, claimed, generation) == claimed) {
+		lock_init(&all->lock);
+		all->first = NULL;
+		/* Release: pairs with the load in enter. */
+		atom32_store_release(&all->ready, generation);
+	}
+}
+
+/* Returns the generation, with the lock held. */
+static uint32_t enter(void)
+{
+	uint32_t generation = fork_generation();
+
+	/* Acquire: pairs with the store in make_ready. */
+	while (unlikely(atom32_load_acquire(&all->ready) != generation)) {
+		make_ready(generation);
+		spin_relax();
+	}
+	lock_acquire(&all->lock);
+	return generation;
+}
+
+void instances_add(struct instance_link *l, struct timerthread *tt)
+{
+	uint32_t generation = enter();
+
+	if (l->generation != generation) {
+		*l = (struct instance_link){tt, all->first, NULL, generation};
+		if (l->next)
+			l->next->previous = l;
+		all->first = l;
+	}
+	lock_release(&all->lock);
+}
+
+void instances_remove(struct instance_link *l)
+{
+	if (enter() == l->generation) {
+		if (l->next)
+			l->next->previous = l->previous;
+		if (l->previous)
+			l->previous->next = l->next;
+		else
+			all->first = l->next;
+		l->generation = 0;
+	}
+	lock_release(&all->lock);
+}
