@@ -26,9 +26,13 @@
 
 struct slices {
 	unsigned shift; /* a slice is 2 to the power of this nanoseconds long */
-	int64_t open;   /* the last one that was opened; or that of now */
-	uint64_t full;  /* a bit for each that has a chain, by slice_index */
-	size_t blocks;  /* in all chains */
+	/*
+	 * The last one that was opened; or that of the time, if that is later
+	 * or there are no entries.  No entry is in an earlier one.
+	 */
+	int64_t open;
+	uint64_t full; /* a bit for each that has a chain, by slice_index */
+	size_t blocks; /* in all chains */
 	struct block *chain[SLICES];
 };
 
