@@ -84,7 +84,7 @@ typedef uint64_t timerthread_id;
  * message on standard error.  If it is left by longjmp(3) the behaviour is
  * undefined.  The timer thread itself cannot be cancelled.  The same holds for
  * the other functions that the library calls, but for those of
- * timerthread_drain.
+ * timerthread_drain and timerthread_visit_running.
  */
 typedef void timerthread_fn(void *arg);
 
@@ -225,9 +225,10 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 /*
  * Sets a reserve: start takes the memory for n timers, and touches it.  As long
  * as no more than n timers have existed at a time, no call on tt takes memory
- * and none fails with -ENOMEM, whichever CPUs it is made on.  So if no more can
- * exist, with a cap of n, no memory is ever taken after start.  Once there were
- * more, memory is taken as without a reserve.
+ * and none fails with -ENOMEM, whichever CPUs it is made on (but for
+ * timerthread_take_snapshot).  So if no more can exist, with a cap of n, no
+ * memory is ever taken after start.  Once there were more, memory is taken as
+ * without a reserve.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But one
  * that was submitted to an executor exists until run(arg) has returned, also if
  * it was cancelled before: n must be greater than a cap by so many.
@@ -656,7 +657,7 @@ int timerthread_get_running(struct timerthread *tt, timerthread_id *ret_id,
  * For a watchdog: calls visit for each callback that has been running for more
  * than threshold nanoseconds, on the caller's thread, the longest one first.
  * The callback may return meanwhile.  No lock is held, and visit may call any
- * function.  Returns how many it was called for.
+ * function but timerthread_destroy.  Returns how many it was called for.
  * -EINVAL: tt or visit is NULL, or threshold is negative.
  */
 int timerthread_visit_running(struct timerthread *tt, int64_t threshold,

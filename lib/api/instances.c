@@ -4,6 +4,7 @@
 #include "api/instances.h"
 
 #include "os/fork.h"
+#include "os/tool.h"
 
 /* Of the first process that has the library. */
 struct instances timerthread_instances = {.claimed = 1, .ready = 1};
@@ -32,6 +33,7 @@ static uint32_t enter(void)
 {
 	uint32_t generation = fork_generation();
 
+	tool_hide(all, sizeof(*all));
 	/* Acquire: pairs with the store in make_ready. */
 	while (unlikely(atom32_load_acquire(&all->ready) != generation)) {
 		make_ready(generation);

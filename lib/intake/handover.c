@@ -111,7 +111,8 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 
 	lock_acquire(&b->lock);
 	/* It is in no queue, where it would have to wait for its turn again. */
-	s->queued = s->deadline;
+	if (s->queued < s->deadline)
+		s->queued = s->deadline;
 	e = slot_entry(s);
 	x = expiry_run(s, &e, now, overrun);
 	if (x == EXPIRY_LATER) {
@@ -152,6 +153,7 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 		file(b, w, s);
 		return true;
 	}
+	s->queued = *ret_due;
 	lock_release(&b->lock);
 	return false;
 }

@@ -127,12 +127,13 @@ static int result(struct bucket *b, int r)
 static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t deadline)
 {
+	int64_t earliest = wakeup_earliest(w, watch_now(w->watch));
 	bool kick = false;
 
-	s->queued = deadline;
+	s->queued = deadline > earliest ? deadline : earliest;
 	s->deadline = deadline;
 	if (s->stranded)
-		kick = handover_announce(b, w, deadline);
+		kick = handover_announce(b, w, s->queued);
 	result(b, 0);
 	lock_release(&b->lock);
 	if (kick)

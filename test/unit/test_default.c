@@ -63,6 +63,13 @@ static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 	abort();
 }
 
+static void no_hook(timerthread_id id, timerthread_fn *fn, void *arg,
+		    int64_t run_time, void *ctx)
+{
+	(void)run_time;
+	visit(id, fn, arg, ctx);
+}
+
 START_TEST(cannot_be_ended_or_set)
 {
 	timerthread_id id;
@@ -86,6 +93,8 @@ START_TEST(cannot_be_ended_or_set)
 	ck_assert_int_eq(timerthread_set_reserve(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_thread_hooks(tt, never, never, NULL),
+			 -EBUSY);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, no_hook, NULL),
 			 -EBUSY);
 	ck_assert_int_eq(timerthread_drain(tt, visit, NULL), -EPERM);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);

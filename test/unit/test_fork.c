@@ -470,6 +470,36 @@ START_TEST(inherited_stopped)
 }
 END_TEST
 
+static struct timerthread_snapshot *taken;
+
+/* A snapshot is memory, and nothing else. */
+static void read_and_free(void)
+{
+	int64_t value = -1;
+
+	NEED(timerthread_get_quantile(taken, NULL,
+				      TIMERTHREAD_HISTOGRAM_RUN_TIME, 1,
+				      &value) == 0);
+	NEED(value >= 0);
+	timerthread_free_snapshot(taken);
+}
+
+START_TEST(inherited_snapshot)
+{
+	timerthread_id id;
+
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, &id), 0);
+	wait_for(&ran);
+	/* Counted, too. */
+	timerthread_cancel_wait(tt, id);
+	ck_assert_int_eq(timerthread_take_snapshot(tt, &taken), 0);
+	in_child(read_and_free);
+	timerthread_free_snapshot(taken);
+	timerthread_destroy(tt);
+}
+END_TEST
+
 static const clockid_t clocks[] = {
 	CLOCK_MONOTONIC,
 	CLOCK_REALTIME,
@@ -1117,6 +1147,7 @@ int main(void)
 		inherited_with_timers,
 		inherited_running_and_stopping,
 		inherited_stopped,
+		inherited_snapshot,
 		inherited_on_each_clock,
 		destroy_of_null,
 		stopped_without_a_start,

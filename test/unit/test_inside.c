@@ -73,7 +73,7 @@ static void *call_for_long(void *arg)
 	return arg;
 }
 
-enum { LOOKS = 20000000, SIGHTS = 1000 };
+enum { LOOKS = 20000000, SIGHTS = 200000 };
 
 static void check_whole(const struct sighting *s, uint64_t last)
 {

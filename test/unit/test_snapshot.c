@@ -186,6 +186,35 @@ START_TEST(a_deadline_of_long_ago)
 }
 END_TEST
 
+/* Nor is one that has expired, and then was rescheduled to that. */
+START_TEST(rescheduled_to_long_ago)
+{
+	for (int moved = 0; moved < 2; moved++) {
+		timerthread_id id;
+		struct slot *s;
+
+		start();
+		hold_thread();
+		id = schedule(timerthread_now(tt), post, &ran);
+		s = intake_slot(tt->engine.intake, id);
+		while (driver_tested() == ON_EXECUTOR &&
+		       !slot_is_handed_over(s))
+			sched_yield();
+		if (moved)
+			ck_assert_int_eq(timerthread_reschedule(
+						 tt, id, TIMERTHREAD_NEVER),
+					 0);
+		ck_assert_int_eq(timerthread_reschedule(tt, id, 1), 0);
+		sem_post(&go);
+		wait_for(&ran);
+		wait_for_quiet();
+		ck_assert_uint_lt(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS),
+				  60000 * MS);
+		end();
+	}
+}
+END_TEST
+
 /* On a wall clock 0 says it, and what is late is late. */
 START_TEST(on_the_wall_clock)
 {
@@ -218,6 +247,7 @@ int main(void)
 		a_deadline_of_long_ago,
 	};
 	const TTest *const not_virtual[] = {
+		rescheduled_to_long_ago,
 		on_the_wall_clock,
 	};
 	TCase *tcase = tcase_create("snapshot");
