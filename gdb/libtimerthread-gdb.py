@@ -7,6 +7,7 @@
 # library, which may be in a file of its own.
 
 import gdb
+import sys
 import time
 
 # As in lib/intake/slot.h.  What is built in cannot be looked up everywhere.
@@ -212,10 +213,10 @@ def thread_of(who):
     """The thread that this is the pthread_t of, if one is."""
     for thread in gdb.selected_inferior().threads():
         try:
-            handle = int.from_bytes(thread.handle(), "little")
-        except (gdb.error, AttributeError):
-            continue
-        if handle == who:
+            handle = thread.handle()
+        except (gdb.error, AttributeError, RuntimeError):
+            continue  # gdb knows no handles of this C library
+        if int.from_bytes(handle, sys.byteorder) == who:
             return ", thread %d" % thread.num
     return ""
 
