@@ -61,10 +61,6 @@ def signed(value):
     return value - 2**64 if value >= 2**63 else value
 
 
-def address(value):
-    return int(value.cast(gdb.lookup_type("unsigned long")))
-
-
 def function(pc):
     """Its name and where it is, as far as that is known."""
     pc = int(pc)
@@ -118,14 +114,10 @@ class Instance:
         if not int(runs["part"]):
             return
         for i in range(int(runs["cpus"]["n"])):
-            first = runs["part"][i]["first"]
-            run = gdb.Value(int(first)).cast(self.running_type())
+            run = runs["part"][i]["first_running"]
             while int(run):
                 yield run["inside"]
                 run = run["next"]
-
-    def running_type(self):
-        return gdb.lookup_type("struct running").pointer()
 
     def head(self):
         life = LIVES[int(self.value["life"])]
@@ -221,20 +213,25 @@ def thread_of(who):
     return ""
 
 
-def first_link():
-    """The first on the list; an error says what is missing."""
+def list_head():
+    """Where the list begins; an error says what is missing."""
     symbol = gdb.lookup_global_symbol("timerthread_instances") or \
         gdb.lookup_static_symbol("timerthread_instances")
     if symbol is None:
         raise gdb.GdbError("There is no debug information of libtimerthread.")
-    return symbol.value()["first"]
+    return symbol.value()["head"]
 
 
 def instances():
-    link = first_link()
-    while int(link):
+    head = list_head()
+    link_type = head.type.unqualified().pointer()
+    bits = 8 * link_type.sizeof
+    link = head
+    while int(link["next"]):
+        # Addresses on the list are negated.
+        at = -int(link["next"]) % 2**bits
+        link = gdb.Value(at).cast(link_type).dereference()
         yield link["instance"].dereference()
-        link = link["next"]
 
 
 class InfoTimers(gdb.Command):
@@ -253,7 +250,7 @@ timers of each are shown, those that expire first, unless -all is given."""
         some = [v for v in every
                 if v["options"]["name"].string(errors="replace") == name]
         if not some:
-            at = address(gdb.parse_and_eval(name))
+            at = int(gdb.parse_and_eval(name))
             some = [v for v in every if int(v.address) == at]
         if not some:
             raise gdb.GdbError("There is no such instance: " + name)

@@ -22,7 +22,7 @@ static void make_ready(uint32_t generation)
 	if (claimed != generation &&
 	    atom32_swap(&all->claimed, claimed, generation) == claimed) {
 		lock_init(&all->lock);
-		all->first = NULL;
+		all->head.next = 0;
 		/* Release: pairs with the load in enter. */
 		atom32_store_release(&all->ready, generation);
 	}
@@ -43,15 +43,28 @@ static uint32_t enter(void)
 	return generation;
 }
 
+/* An address as it is on the list, and back. */
+static uintptr_t negated(const struct instance_link *l)
+{
+	return -(uintptr_t)l;
+}
+
+static struct instance_link *at(uintptr_t negated)
+{
+	return (struct instance_link *)-negated;
+}
+
 void instances_add(struct instance_link *l, struct timerthread *tt)
 {
+	struct instance_link *head = &all->head;
 	uint32_t generation = enter();
 
 	if (l->generation != generation) {
-		*l = (struct instance_link){tt, all->first, NULL, generation};
+		*l = (struct instance_link){tt, head->next, negated(head),
+					    generation};
 		if (l->next)
-			l->next->previous = l;
-		all->first = l;
+			at(l->next)->previous = negated(l);
+		head->next = negated(l);
 	}
 	lock_release(&all->lock);
 }
@@ -59,12 +72,9 @@ void instances_add(struct instance_link *l, struct timerthread *tt)
 void instances_remove(struct instance_link *l)
 {
 	if (enter() == l->generation) {
+		at(l->previous)->next = l->next;
 		if (l->next)
-			l->next->previous = l->previous;
-		if (l->previous)
-			l->previous->next = l->next;
-		else
-			all->first = l->next;
+			at(l->next)->previous = l->previous;
 		l->generation = 0;
 	}
 	lock_release(&all->lock);

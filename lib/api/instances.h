@@ -5,7 +5,9 @@
  *
  * Guarantees:
  *  1. An instance is on the list from instances_add to instances_remove.
- *  2. In a child of fork(2) the list begins empty: the parent's are not the
+ *  2. Addresses on the list are negated: so a leak checker, which does not find
+ *     them there, reports an instance that was forgotten.
+ *  3. In a child of fork(2) the list begins empty: the parent's are not the
  *     child's, and the lock may have been held by a thread that is not there.
  *     What was created before the fork and is started in the child comes onto
  *     the child's list then.
@@ -24,8 +26,8 @@ struct timerthread;
 struct instance_link {
 	struct timerthread *instance; /* constant once it was added */
 	/* Protected by the list's lock. */
-	struct instance_link *next;
-	struct instance_link *previous; /* NULL: it is the first */
+	uintptr_t next;     /* of another one, negated; 0: it is the last */
+	uintptr_t previous; /* or of the head */
 	/* Of the list that it is on (see fork.h); 0: on none.  Its owner's. */
 	uint32_t generation;
 };
@@ -36,7 +38,7 @@ struct instances {
 	atom32 ready;   /* released when that is done */
 	struct lock lock;
 	/* Protected by the lock. */
-	struct instance_link *first;
+	struct instance_link head; /* whose next is the first */
 };
 
 /* Named for who debugs a program that has such a name, too. */

@@ -47,7 +47,10 @@ struct runs_part {
 	/* Protected by the lock. */
 	bool closed;
 	/* Written under the lock.  Who is on the list sees that one is. */
-	atomword first; /* a struct running, or 0 */
+	union {
+		atomword first;                /* one that is running, or 0 */
+		struct running *first_running; /* the same, for debuggers */
+	};
 	struct tally called;
 	/* Runs that were begun here; written under the lock. */
 	struct measured *measured;

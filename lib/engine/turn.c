@@ -151,11 +151,11 @@ bool engine_turn(struct engine *e, int64_t until)
 	collect(e, until, until);
 	do {
 		step = run_one(e);
+		if (step == STEP_FORKED)
+			return false;
 		/* The wall clock is looked at before each. */
 		e->chained = step == STEP_RAN && watch_goes_on(&e->watch);
-	} while (step == STEP_MORE || step == STEP_RAN);
-	if (step == STEP_FORKED)
-		return false;
+	} while (step != STEP_DONE);
 	while (reclaim(e))
 		;
 	trim(e);

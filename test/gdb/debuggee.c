@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program to be looked at: three instances, one with a callback that waits
- * and timers of each kind, one with a virtual clock, one with nothing.  Prints
- * "ready" when all is so, and waits to be ended.
+ * A program to be looked at: four instances, one with a callback that waits and
+ * timers of each kind, one with a callback that waits in a thread of an
+ * executor's, one with a virtual clock, one with nothing.  Prints "ready" when
+ * all is so, and waits to be ended.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -22,13 +23,35 @@ static void check(int r)
 /* The functions must not become one. */
 static volatile int calls;
 
+static pthread_barrier_t all_wait;
+
 static void wait_for_ever(void *arg)
 {
 	(void)arg;
-	puts("ready");
-	fflush(stdout);
+	pthread_barrier_wait(&all_wait);
 	for (;;)
 		pause();
+}
+
+/* What the debugger might take for the library's. */
+static struct running {
+	timerthread_fn *run;
+	void *arg;
+} task;
+
+static void *run_task(void *arg)
+{
+	task.run(task.arg);
+	return arg;
+}
+
+static int submit(void *ctx, timerthread_fn *run, void *arg)
+{
+	pthread_t thread;
+
+	(void)ctx;
+	task = (struct running){run, arg};
+	return -pthread_create(&thread, NULL, run_task, NULL);
 }
 
 static void tick(void *arg)
@@ -62,8 +85,14 @@ static void schedule(struct timerthread *tt, int64_t after)
 int main(void)
 {
 	struct timerthread *busy = create("busy"), *still = create("still");
+	struct timerthread *pool = create("pool");
 	timerthread_id id;
 
+	pthread_barrier_init(&all_wait, NULL, 3);
+	check(timerthread_set_executor(pool, submit, NULL));
+	check(timerthread_start(pool, NULL));
+	check(timerthread_schedule(pool, 0, wait_for_ever, (void *)0xfed,
+				   NULL));
 	create("idle");
 	check(timerthread_start_virtual(still, 1000));
 	schedule(still, 500 * TIMERTHREAD_MSEC);
@@ -81,6 +110,9 @@ int main(void)
 	check(timerthread_reschedule_after(busy, id, 9000 * TIMERTHREAD_SEC));
 	check(timerthread_schedule(busy, 0, wait_for_ever, (void *)0xdef,
 				   NULL));
+	pthread_barrier_wait(&all_wait);
+	puts("ready");
+	fflush(stdout);
 	pause();
 	return 0;
 }

@@ -60,9 +60,11 @@ shows() {
 check() {
 	# Where gdb knows the C library's threads.
 	thread=
-	! grep -q 'using libthread_db' "$out" || thread=', thread [23]'
+	! grep -q 'using libthread_db' "$out" || thread=', thread [2-5]'
 	shows '^timerthread "busy" at 0x[0-9a-f]+: running; driver: thread; clock: monotonic$'
 	shows '^timerthread "still" at .*: running; driver: virtual; clock: virtual$'
+	shows '^timerthread "pool" at .*: running; driver: thread'
+	shows 'running now for .*: 0x[0-9a-f]{16} wait_for_ever .*, argument 0xfed'"$thread\$"
 	shows '^timerthread "idle" at .*: not started; driver: none'
 	shows 'running now for [0-9.]+ [mun]?s: 0x[0-9a-f]{16} wait_for_ever .*debuggee\.c:[0-9]+\), argument 0xdef'"$thread\$"
 	shows ' in (60|5[0-9]\.?[0-9]*) s, every 5 s: tick .*debuggee\.c:[0-9]+\), argument 0x456 \(pending\)$'

@@ -14,15 +14,18 @@
 /* Is it on the list, which is sound?  With the lock held for that. */
 static bool find(const struct timerthread *wanted)
 {
-	const struct instance_link *l, *previous = NULL;
+	const struct instance_link *l = &timerthread_instances.head;
 	bool found = false;
 
 	lock_acquire(&timerthread_instances.lock);
-	for (l = timerthread_instances.first; l; l = l->next) {
+	while (l->next != 0) {
+		const struct instance_link *previous = l;
+
+		/* Who looks for leaks must not find it. */
+		l = (const struct instance_link *)-l->next;
 		found = found || l->instance == wanted;
-		if (l->previous != previous)
+		if (-l->previous != (uintptr_t)previous)
 			abort();
-		previous = l;
 	}
 	lock_release(&timerthread_instances.lock);
 	return found;
@@ -30,7 +33,7 @@ static bool find(const struct timerthread *wanted)
 
 static bool is_empty(void)
 {
-	return timerthread_instances.first == NULL;
+	return timerthread_instances.head.next == 0;
 }
 
 enum { N = 4 };
