@@ -65,10 +65,8 @@ void wakeup_begin(struct wakeup *w)
 
 void wakeup_end(struct wakeup *w)
 {
-	int64_t now = steady_now();
-
 	lock_acquire(&w->lock);
-	count_awake(w, now);
+	count_awake(w, steady_now());
 	lock_release(&w->lock);
 }
 
@@ -269,8 +267,8 @@ void wakeup_spin(struct wakeup *w, int64_t next)
 	lock_release(&w->lock);
 	if (!begun)
 		return;
-	/* Acquire: pairs with the store of who changed it. */
-	while (atom32_load_acquire(&w->seq) == seq && is_near(w, next))
+	/* What was changed with it is read under the lock, below and after. */
+	while (atom32_load(&w->seq) == seq && is_near(w, next))
 		spin_relax();
 	lock_acquire(&w->lock);
 	end_spin(w);
@@ -333,8 +331,7 @@ void wakeup_rise(struct wakeup *w)
 void wakeup_stop(struct wakeup *w)
 {
 	lock_acquire(&w->lock);
-	/* Release: pairs with the load in wakeup_stopping. */
-	atom32_store_release(&w->stopping, 1);
+	atom32_store(&w->stopping, 1);
 	change(w);
 	w->sleep = AWAKE;
 	lock_release(&w->lock);

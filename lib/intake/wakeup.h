@@ -164,10 +164,10 @@ void wakeup_rise(struct wakeup *w);
 /* Ends this and all later sleeps; a loop's descriptor stays readable. */
 void wakeup_stop(struct wakeup *w);
 
-/* Acquire: pairs with the store in wakeup_stop. */
+/* Who sees it reads nothing on the strength of that: so it acquires nothing. */
 static inline bool wakeup_stopping(const struct wakeup *w)
 {
-	return atom32_load_acquire(&w->stopping) != 0;
+	return atom32_load(&w->stopping) != 0;
 }
 
 #endif

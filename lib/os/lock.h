@@ -15,8 +15,9 @@
  * Why not a mutex: releasing one that may have sleepers costs a second atomic
  * read-modify-write, about a fifth of a whole schedule-and-cancel pair.  Here
  * the release stores and then looks for sleepers; a CPU may do these two in
- * the other order and miss one that is just lying down, or be preempted between
- * them and forget one that lay down since, hence the nap in 3.
+ * the other order, x86 too, and miss one that is just lying down, or be
+ * preempted between them and forget one that lay down since, hence the nap in
+ * 3: without it such a sleeper would be lost for good.
  * Callers' sections are some 20 ns long, the driver's a few microseconds: who
  * meets a holder that does not finish within the spin has met the driver, or a
  * thread that was preempted.
