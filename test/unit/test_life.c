@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -371,6 +372,66 @@ static void *schedule_at_start(void *arg)
 }
 
 /* A call that meets start is early or in time, never too late. */
+/* There is no memory for such a stack. */
+START_TEST(a_thread_that_cannot_be_made)
+{
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	ck_assert_int_eq(pthread_attr_setstacksize(
+				 &attr, SIZE_MAX / 8 & ~(size_t)0xffff),
+			 0);
+	setup();
+	ck_assert_int_eq(timerthread_start(tt, &attr), -EAGAIN);
+	pthread_attr_destroy(&attr);
+	ck_assert(!tt->turning);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	end();
+}
+END_TEST
+
+static pthread_key_t key;
+static atomic_int ended;
+
+/* The last that the timer thread does, and it takes its time. */
+static void end_slowly(void *value)
+{
+	struct timespec ms50 = {.tv_nsec = 50000000};
+
+	(void)value;
+	nanosleep(&ms50, NULL);
+	atomic_store(&ended, 1);
+}
+
+static void have_it_end_slowly(void *arg)
+{
+	pthread_setspecific(key, arg);
+}
+
+static void *stop_and_see(void *arg)
+{
+	return timerthread_stop(tt) == 0 && atomic_load(&ended) == 1 ? NULL
+								     : arg;
+}
+
+/* Whoever stops comes after all that the thread does. */
+START_TEST(stop_waits_for_the_end_of_the_thread)
+{
+	ck_assert_int_eq(pthread_key_create(&key, end_slowly), 0);
+	for (int i = 0; i < 5; i++) {
+		atomic_store(&ended, 0);
+		setup();
+		ck_assert_int_eq(timerthread_set_thread_hooks(
+					 tt, have_it_end_slowly, NULL, tt),
+				 0);
+		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		run_threads(stop_and_see, 4);
+		end();
+	}
+	pthread_key_delete(key);
+}
+END_TEST
+
 START_TEST(schedule_while_starting)
 {
 	for (int i = 0; i < 200; i++) {
@@ -921,6 +982,8 @@ int main(void)
 		attributes_with_an_affinity,
 		attributes_with_a_policy,
 		attributes_without_privileges,
+		a_thread_that_cannot_be_made,
+		stop_waits_for_the_end_of_the_thread,
 	};
 	TCase *tcase = tcase_create("life");
 
