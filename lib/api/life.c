@@ -45,6 +45,7 @@ static void reap(struct timerthread *tt)
 	pthread_join(tt->thread, NULL);
 	pthread_mutex_lock(&tt->mutex);
 	tt->reaping = false;
+	pthread_cond_broadcast(&tt->changed);
 }
 
 /* With the mutex held, which it lets go meanwhile. */
@@ -61,7 +62,6 @@ static void join(struct timerthread *tt)
 		pthread_cond_wait(&tt->changed, &tt->mutex);
 	tt->life = LIFE_STOPPED;
 	tt->joiners--;
-	pthread_cond_broadcast(&tt->changed);
 }
 
 static void request_stop(struct timerthread *tt)

@@ -38,36 +38,44 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 	return slot_change(s, word, SLOT_ARMED);
 }
 
-enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
+/* As expiry_judge, by the word that was there, which it hands out. */
+static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
+			 uint32_t *word)
 {
-	uint32_t word = atom32_load(&s->state);
 	int64_t due = later(s->deadline, e->deadline);
 
+	*word = atom32_load(&s->state);
 	if (!slot_owns(s, e))
 		return EXPIRY_STALE;
-	if (slot_is_dead(word))
-		return over(s, word);
+	if (slot_is_dead(*word))
+		return over(s, *word);
 	/*
 	 * Also when it is due: others may be due before it.  And one that was
 	 * rescheduled twice may have its first deadline again, and not be due.
 	 */
 	if (s->deadline > e->deadline || s->deadline > now)
-		return put_back(s, &word, e, due) ? EXPIRY_LATER
-						  : over(s, word);
+		return put_back(s, word, e, due) ? EXPIRY_LATER
+						 : over(s, *word);
 	return EXPIRY_RUN;
+}
+
+enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
+{
+	uint32_t word;
+
+	return judge(s, e, now, &word);
 }
 
 enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 		       uint64_t *overrun)
 {
-	enum expiry x = expiry_judge(s, e, now);
-	uint32_t word = atom32_load(&s->state);
+	uint32_t word;
+	enum expiry x = judge(s, e, now, &word);
 
 	if (x != EXPIRY_RUN)
 		return x;
-	/* It can only have been cancelled. */
-	if (slot_is_dead(word) ||
-	    !slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
+	/* It can only have been cancelled since. */
+	if (!slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
 		return over(s, word);
 	if (s->period)
 		s->deadline = expiry_next(s->deadline, s->period, now, overrun);

@@ -37,6 +37,9 @@
  */
 static atom32 fail_armed, fail_seen, fail_from, fail_count;
 
+/* Called before a call fails, once. */
+static void (*fail_step)(void);
+
 static inline void fail_arm(uint32_t from, uint32_t count)
 {
 	atom32_store(&fail_seen, 0);
@@ -54,13 +57,19 @@ static inline uint32_t fail_disarm(void)
 
 static inline bool fail_now(void)
 {
+	void (*step)(void) = fail_step;
 	uint32_t n, from;
 
 	if (!atom32_load_acquire(&fail_armed))
 		return false;
 	n = AO_int_fetch_and_add1(&fail_seen);
 	from = atom32_load(&fail_from);
-	return n >= from && n - from < atom32_load(&fail_count);
+	if (n < from || n - from >= atom32_load(&fail_count))
+		return false;
+	fail_step = NULL;
+	if (step)
+		step();
+	return true;
 }
 
 #ifndef FAIL_ALLOC_UNAVAILABLE

@@ -172,12 +172,36 @@ START_TEST(nothing_to_wait_for)
 }
 END_TEST
 
+/* A timer that had just been put back: its place under the cap is free. */
+START_TEST(a_pending_timer_gives_its_place_back)
+{
+	uint64_t id;
+
+	set_up();
+	cap.max = 1;
+	ck_assert(cap_open(&cap, 1));
+	ck_assert(cap_take(&cap, 0));
+	ck_assert_uint_eq(cap_free(&cap), 0);
+	id = slot_id(&slots[0], atom32_load(&slots[0].state));
+	atom32_store(&slots[0].state, slot_in(slot_word(id), SLOT_ARMED));
+	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), 0);
+	ck_assert_uint_eq(cap_free(&cap), 1);
+	/* Once. */
+	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), -ENOENT);
+	ck_assert_uint_eq(cap_free(&cap), 1);
+	cap_close(&cap);
+	cap.max = 0;
+	await_destroy(&await);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		an_end_wakes_those_that_wait_for_it,
 		empty_waits_for_all,
 		nothing_to_wait_for,
+		a_pending_timer_gives_its_place_back,
 	};
 
 	return RUN_TESTS("await", tests);

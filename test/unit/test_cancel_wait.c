@@ -176,6 +176,21 @@ START_TEST(several_wait)
 }
 END_TEST
 
+/* A thread that is cancelled in cancel_wait finishes it first. */
+START_TEST(is_no_cancellation_point)
+{
+	struct canceller w;
+
+	start();
+	start_waiters(&w, 1, hold_writer());
+	ck_assert_int_eq(pthread_cancel(w.thread), 0);
+	sem_post(&go);
+	check_waiters(&w, 1, 1);
+	ck_assert_uint_eq(waiting(), 0);
+	end();
+}
+END_TEST
+
 /* Only for its own timer: another one that is held is nothing to it. */
 START_TEST(waits_for_no_other)
 {
@@ -585,6 +600,7 @@ int main(void)
 		waits_for_the_callback,
 		waits_after_a_cancel,
 		several_wait,
+		is_no_cancellation_point,
 		waits_for_no_other,
 		periodic,
 		armed_again,

@@ -241,18 +241,53 @@ static void fail_then_work(void)
 	NEED(timerthread_stop(one) == -EPERM);
 }
 
-START_TEST(tries_again_after_a_failure)
-{
-	int end;
+/*
+ * The same; but another thread has made one by then, and that is given.  What
+ * that one does is done here, where the failing call would be.
+ */
+static struct timerthread *faster;
 
-	for (fail_number = 0;; fail_number++) {
-		end = end_of(fork_child(fail_then_work));
-		if (end != EXIT_SUCCESS)
-			break;
-	}
+static void be_faster(void)
+{
+	fail_disarm();
+	NEED(timerthread_default(&faster) == 0);
+}
+
+static void fail_and_find_one(void)
+{
+	struct timerthread *one = NULL;
+
+	faster = NULL;
+	fail_step = be_faster;
+	fail_arm(fail_number, 1);
+	NEED(timerthread_default(&one) == 0);
+	fail_disarm();
+	NEED(works(one));
+	if (!faster)
+		_exit(NOTHING_FAILED);
+	NEED(one == faster);
+}
+
+static void each_fails(void (*body)(void))
+{
+	int end = EXIT_SUCCESS;
+
+	for (fail_number = 0; end == EXIT_SUCCESS; fail_number++)
+		end = end_of(fork_child(body));
 	ck_assert_int_eq(end, NOTHING_FAILED);
 	/* The instance, its buckets and its thread, at the least. */
-	ck_assert_uint_ge(fail_number, 3);
+	ck_assert_uint_gt(fail_number, 3);
+}
+
+START_TEST(finds_another_after_a_failure)
+{
+	each_fails(fail_and_find_one);
+}
+END_TEST
+
+START_TEST(tries_again_after_a_failure)
+{
+	each_fails(fail_then_work);
 }
 END_TEST
 
@@ -396,6 +431,7 @@ int main(void)
 		many_come_first_in_a_child,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		tries_again_after_a_failure,
+		finds_another_after_a_failure,
 #endif
 		from_a_constructor,
 		from_an_exit_handler,

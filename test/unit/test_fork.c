@@ -12,6 +12,7 @@
 #include "os/atomic.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
 #include <string.h>
@@ -540,6 +541,90 @@ START_TEST(inherited_on_each_clock)
 		wait_for(&ran);
 		timerthread_destroy(tt);
 	}
+}
+END_TEST
+
+/*
+ * What was being changed when the process was forked is not looked at.  Here
+ * it is what no program could look at: addresses of nothing.
+ */
+static void *const nothing = (void *)16;
+
+static void destroy_half_changed(void)
+{
+	struct pending *p = &tt->engine.pending;
+	struct bucket *b = &tt->engine.intake->bucket[0];
+
+	atom32_store(&tt->engine.busy, 1);
+	p->heap.chunk = nothing;
+	p->heap.chunks = 1;
+	p->spares = nothing;
+	atom32_store(&b->lock.held, 1);
+	b->spares = nothing;
+	timerthread_destroy(tt);
+}
+
+START_TEST(inherited_half_changed)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	schedule_some(10);
+	in_child(destroy_half_changed);
+	ck_assert_int_eq(timerthread_cancel(tt, some_id), 0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+/* The descriptor was closed by the child, and is another file's by now. */
+static int descriptor;
+
+static void replace_and_destroy(void)
+{
+	int other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	NEED(other >= 0);
+	NEED(dup2(other, descriptor) == descriptor);
+	timerthread_destroy(tt);
+	NEED(fcntl(descriptor, F_GETFD) >= 0);
+}
+
+static void destroy_and_look(void)
+{
+	timerthread_destroy(tt);
+	NEED(fcntl(descriptor, F_GETFD) < 0);
+}
+
+START_TEST(inherited_descriptor)
+{
+	setup();
+	ck_assert_int_eq(timerthread_start_polled(tt, &descriptor), 0);
+	in_child(replace_and_destroy);
+	in_child(destroy_and_look);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+/* A handler that the program has registered may call, too. */
+static int cancelled_in_handler;
+
+static void cancel_in_handler(void)
+{
+	cancelled_in_handler = timerthread_cancel(tt, some_id);
+}
+
+static void need_refused_in_handler(void)
+{
+	NEED(cancelled_in_handler == -ECHILD);
+}
+
+START_TEST(handlers_of_the_program)
+{
+	ck_assert_int_eq(pthread_atfork(NULL, NULL, cancel_in_handler), 0);
+	start();
+	schedule_some(1);
+	in_child(need_refused_in_handler);
+	timerthread_destroy(tt);
 }
 END_TEST
 
@@ -1149,6 +1234,9 @@ int main(void)
 		inherited_stopped,
 		inherited_snapshot,
 		inherited_on_each_clock,
+		inherited_half_changed,
+		inherited_descriptor,
+		handlers_of_the_program,
 		destroy_of_null,
 		stopped_without_a_start,
 		destroy_in_the_child_frees,

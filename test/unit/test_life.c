@@ -649,7 +649,7 @@ static void wait_for_cancel(void)
 
 /*
  * Of several threads in stop and one in destroy, none leaves before the
- * callback is over, and destroy is the last.
+ * callback is over.
  */
 START_TEST(destroy_waits_for_stops)
 {
@@ -680,6 +680,73 @@ START_TEST(destroy_waits_for_stops)
 		}
 		pthread_join(releaser, NULL);
 	}
+}
+END_TEST
+
+/*
+ * A thread in stop that is woken, and does not get the mutex for long; and one
+ * in destroy that tells when it sleeps although all callbacks are over.
+ */
+static __thread bool is_held_up, tells_of_sleep;
+static sem_t goes_on;
+
+/* The linker puts this in the place of pthread_cond_wait; see test_await.c. */
+int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+int __real_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+
+int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	int r;
+
+	if (tells_of_sleep && instance_is_quiet(tt))
+		sem_post(&ran);
+	r = __real_pthread_cond_wait(cond, mutex);
+	if (is_held_up) {
+		pthread_mutex_unlock(mutex);
+		wait_for(&goes_on);
+		is_held_up = false;
+		pthread_mutex_lock(mutex);
+	}
+	return r;
+}
+
+static void *stop_late(void *arg)
+{
+	is_held_up = true;
+	return stopper(arg);
+}
+
+static atom32 destroy_is_over;
+
+static void *destroy_and_tell(void *arg)
+{
+	tells_of_sleep = true;
+	driver_destroy(tt);
+	atom32_store_release(&destroy_is_over, 1);
+	sem_post(&ran);
+	return arg;
+}
+
+START_TEST(destroy_is_the_last)
+{
+	pthread_t stop, destroy;
+
+	sem_init(&goes_on, 0, 0);
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(pthread_create(&stop, NULL, stop_late, tt), 0);
+	wait_for_joiners(1);
+	ck_assert_int_eq(pthread_create(&destroy, NULL, destroy_and_tell, tt),
+			 0);
+	wait_for_joiners(2);
+	sem_post(&go);
+	wait_for(&ran);
+	ck_assert_uint_eq(atom32_load_acquire(&destroy_is_over), 0);
+	sem_post(&goes_on);
+	pthread_join(stop, NULL);
+	pthread_join(destroy, NULL);
+	ck_assert_uint_eq(atom32_load_acquire(&destroy_is_over), 1);
 }
 END_TEST
 
@@ -967,6 +1034,7 @@ int main(void)
 		stop_from_many_threads,
 		all_stops_wait,
 		destroy_waits_for_stops,
+		destroy_is_the_last,
 		destroy_from_a_callback_while_others_stop,
 		destroy_from_a_callback_that_is_awaited,
 		destroy_waits_for_a_preempted_cancel_wait,

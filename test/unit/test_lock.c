@@ -21,6 +21,8 @@ static atom32 held;
 static bool endless;
 /* Called by who is about to sleep; once. */
 static void (*_Atomic before_sleep)(void);
+/* Called by who is about to sleep, in the place of that. */
+static void (*instead_of_sleep)(void);
 
 typedef long syscall_fn(long number, ...);
 
@@ -40,6 +42,10 @@ long syscall(long number, ...)
 		hook = atomic_exchange(&before_sleep, NULL);
 		if (hook)
 			hook();
+		if (instead_of_sleep) {
+			instead_of_sleep();
+			return 0;
+		}
 		a[3] = endless ? 0 : a[3];
 	}
 	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -187,6 +193,40 @@ START_TEST(a_missed_wake_heals)
 }
 END_TEST
 
+static int sleeps;
+
+/*
+ * The holder lets go, and wakes one.  At first another one takes the lock then.
+ */
+static void sleep_until_woken(void)
+{
+	ck_assert_uint_eq(atom32_load(&lock.slept), 1);
+	lock_release(&lock);
+	ck_assert_uint_eq(atom32_load(&lock.slept), 0);
+	if (++sleeps < 3)
+		ck_assert(lock_try(&lock));
+}
+
+/*
+ * Who sleeps says so each time.  And who was woken does not know whether it was
+ * the only one: its release is to wake the next.
+ */
+START_TEST(a_sleeper_says_so)
+{
+	instead_of_sleep = sleep_until_woken;
+	for (int i = 0; i < 2; i++) {
+		hot = i == 1;
+		sleeps = 0;
+		lock_init(&lock);
+		lock_acquire(&lock);
+		acquire();
+		ck_assert_int_eq(sleeps, 3);
+		ck_assert_uint_eq(atom32_load(&lock.slept), 1);
+		lock_release(&lock);
+	}
+}
+END_TEST
+
 /*
  * A SCHED_FIFO thread that shares its CPU with a holder that was preempted
  * must let it finish.
@@ -237,6 +277,7 @@ int main(void)
 		sleeps_behind_a_stuck_holder,
 		wake_before_sleep_counts,
 		a_missed_wake_heals,
+		a_sleeper_says_so,
 		realtime_thread_lets_the_holder_run,
 	};
 
