@@ -1595,6 +1595,15 @@ START_TEST(many_buckets_make_distinct_ids)
 	for (uint64_t number = 0; number < 300; number++)
 		ck_assert_ptr_null(intake_slot(intake, number << 2 | 3));
 	end();
+	/* And it is not looked for, even if there is something. */
+	begin_all(4);
+	bucket = &intake->bucket[3];
+	ids[3] = schedule(1);
+	ck_assert_ptr_nonnull(intake_slot(intake, ids[3]));
+	intake->n = 3;
+	ck_assert_ptr_null(intake_slot(intake, ids[3]));
+	intake->n = 4;
+	end();
 }
 END_TEST
 
