@@ -30,15 +30,6 @@ struct current {
 
 static _Thread_local struct current current;
 
-/* What has ended on another thread is no more on this one. */
-static void forget_ended(void)
-{
-	if (current.ongoing && !ongoing_is(current.ongoing)) {
-		ongoing_forget(current.ongoing);
-		current = (struct current){.in = NULL};
-	}
-}
-
 /* When a thread ends its record does. */
 static struct ending ending;
 
@@ -95,10 +86,8 @@ static struct current enter(struct timerthread *tt, const struct inside *in,
 	struct ongoing *ongoing = NULL;
 
 	/* Only a timer's run can be asked for. */
-	if (unlikely(t->fn != NULL) && run->id != 0) {
-		forget_ended();
+	if (unlikely(t->fn != NULL) && run->id != 0)
 		ongoing = begin_ongoing();
-	}
 	return (struct current){
 		in, tt, *run, fork_generation(), *t, inside_who(t), ongoing};
 }

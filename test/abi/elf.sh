@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What the shared library promises to the loader: its soname, no dependency
-# but the C library, never unmapped, bound at load, no executable stack, and
-# that it calls its own functions.
+# but the C library, never unmapped, bound at load, no executable stack, an
+# overwritten one is noticed, and that it calls its own functions.
 set -eu
 builddir=${builddir:?run this by make check}
 
@@ -53,4 +53,10 @@ has "$relocations" ' timerthread_' &&
 	fail "it may call the functions of another copy"
 has "$segments" '^ *GNU_RELRO' || fail "its relocations stay writable"
 has "$segments" '^ *GNU_STACK .* RW +0x' || fail "its stack is executable"
+case $HARDEN_CFLAGS in
+*-fstack-protector*)
+	has "$relocations" ' __stack_chk_fail' ||
+		fail "an overwritten stack is not noticed"
+	;;
+esac
 exit "$failed"

@@ -31,7 +31,7 @@ run unit/test_life
 run unit/test_limit
 run unit/test_metrics
 run unit/test_next
-run unit/test_oom
+run unit/test_failures
 run unit/test_reschedule
 run unit/test_reserve
 run unit/test_running

@@ -301,6 +301,16 @@ static void check_nearest(void)
 	ck_assert_int_eq(n, 20);
 }
 
+static void slow(timerthread_id id, timerthread_fn *fn, void *arg,
+		 int64_t run_time, void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)arg;
+	(void)run_time;
+	(void)ctx;
+}
+
 START_TEST(dumps)
 {
 	timerthread_id held, next;
@@ -331,6 +341,52 @@ START_TEST(dumps)
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	dump();
 	line(page, "stopped");
+	end();
+}
+END_TEST
+
+/* What is known of a function: its file and name, its file, or nothing. */
+START_TEST(dumps_names)
+{
+	timerthread_fn *const nowhere = (timerthread_fn *)(uintptr_t)16;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 5 * MS, slow, NULL), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	schedule(timerthread_now(tt) + HOUR, free, NULL);
+	schedule(timerthread_now(tt) + 2 * HOUR, never, NULL);
+	schedule(timerthread_now(tt) + 3 * HOUR, nowhere, NULL);
+	dump();
+	ck_assert_ptr_nonnull(strstr(page, "free+0)"));
+	ck_assert_ptr_nonnull(strstr(page, "test_metrics+0x"));
+	ck_assert_ptr_nonnull(strstr(page, ": 0x10,"));
+	ck_assert_ptr_nonnull(strstr(page, "slow hook after: 0.005000000 s\n"));
+	end();
+}
+END_TEST
+
+START_TEST(dumps_each_clock)
+{
+	static const struct {
+		clockid_t clock;
+		const char *name;
+	} clocks[] = {
+		{CLOCK_MONOTONIC, "monotonic"},
+		{CLOCK_REALTIME, "realtime"},
+		{CLOCK_BOOTTIME, "boottime"},
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		setup();
+		ck_assert_int_eq(timerthread_set_clock(tt, clocks[i].clock), 0);
+		dump();
+		ck_assert_ptr_nonnull(strstr(page, clocks[i].name));
+		end();
+	}
+	setup();
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
+	dump();
+	ck_assert_ptr_nonnull(strstr(page, "virtual"));
 	end();
 }
 END_TEST
@@ -377,6 +433,8 @@ int main(void)
 		a_callback_that_hangs,
 		labels,
 		dumps,
+		dumps_names,
+		dumps_each_clock,
 		while_others_work,
 	};
 

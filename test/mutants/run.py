@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Plants faults into a copy of the sources, one at a time, and says which tests
+notice.
+
+    run.py SOURCES BUILD [WORD...]
+
+BUILD is a directory for the copy and what is made of it; an earlier one is used
+again.  With WORDs only faults whose titles have one of them are planted.  The
+faults are in the files *.mutants beside this; their form:
+
+    == TITLE
+    file: PATH
+    killed by: TEST [TEST...]     each as test_stat, or test_stat:polled for
+                                  one with TT_DRIVER=polled
+    ---
+    LINES as they are, which occur once
+    +++
+    LINES in their place
+
+"survives: REASON" in the place of "killed by" is for a fault that no test can
+notice, or that changes nothing; then none is run, but it must still apply.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+TIMEOUT_S = 300
+
+# Of the 120 s that Check gives a test: a fault may make it hang.
+CHECK_TIMEOUT_PART = "0.2"
+
+
+class Mutant:
+    def __init__(self, text, where):
+        title, *lines = text.split("\n")
+        self.title = title.strip()
+        self.where = where
+        self.path = self.killers = self.survives = None
+        while lines and lines[0] != "---":
+            key, _, value = lines.pop(0).partition(":")
+            if key == "file":
+                self.path = value.strip()
+            elif key == "killed by":
+                self.killers = value.split()
+            elif key == "survives":
+                self.survives = value.strip()
+            elif key.strip() and self.survives:
+                self.survives += " " + key.strip()
+        old, _, new = "\n".join(lines[1:]).partition("\n+++")
+        self.old = old
+        self.new = new.strip("\n")
+        if not self.path or not (self.killers or self.survives):
+            sys.exit("%s: %s: not whole" % (where, self.title))
+
+
+def read_all(directory):
+    for path in sorted(directory.glob("*.mutants")):
+        for text in ("\n" + path.read_text()).split("\n== ")[1:]:
+            yield Mutant(text, path.name)
+
+
+def run(command, cwd, seconds=None, **env):
+    """Its status; None: it took too long."""
+    try:
+        return subprocess.run(
+            command, cwd=cwd, timeout=seconds, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+            env=dict(os.environ, **env)).returncode
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def prepare(sources, build):
+    """A copy of the sources, configured, in which the library is built."""
+    build.mkdir(parents=True, exist_ok=True)
+    copy = build / "copy"
+    copy.mkdir(exist_ok=True)
+    tar = subprocess.Popen(
+        ["tar", "cf", "-", "--exclude=./build", "--exclude=./.git", "."],
+        cwd=sources, stdout=subprocess.PIPE)
+    subprocess.run(["tar", "xmf", "-"], cwd=copy, stdin=tar.stdout, check=True)
+    if tar.wait() != 0:
+        sys.exit("tar failed")
+    made = build / "made"
+    if not (made / "Makefile").exists():
+        made.mkdir(exist_ok=True)
+        if run([copy / "configure", "CFLAGS=-O1 -g"], made) != 0:
+            sys.exit("configure failed; see %s/config.log" % made)
+    if run(["make", "-j2", "libcore.la"], made) != 0:
+        sys.exit("make failed in %s" % made)
+    return copy, made
+
+
+def notices(test, made):
+    name, _, driver = test.partition(":")
+    status = run(["./test/unit/" + name], made, TIMEOUT_S,
+                 TT_DRIVER=driver or "thread",
+                 CK_TIMEOUT_MULTIPLIER=CHECK_TIMEOUT_PART)
+    return status != 0
+
+
+def plant(mutant, copy, made):
+    """Returns who has noticed, or what was wrong with the fault itself."""
+    path = copy / mutant.path
+    text = path.read_text()
+    if text.count(mutant.old) != 1:
+        return None, "it occurs %d times" % text.count(mutant.old)
+    tests = sorted({t.partition(":")[0] for t in mutant.killers or []})
+    try:
+        path.write_text(text.replace(mutant.old, mutant.new))
+        if run(["make", "-j2", "libcore.la"] +
+               ["test/unit/" + t for t in tests], made) != 0:
+            return None, "it does not compile"
+        return [t for t in mutant.killers or [] if notices(t, made)], None
+    finally:
+        path.write_text(text)
+
+
+def main():
+    sources, build = (pathlib.Path(a).absolute() for a in sys.argv[1:3])
+    words = sys.argv[3:]
+    killed = failed = known = 0
+    copy, made = prepare(sources, build)
+    for mutant in read_all(sources / "test" / "mutants"):
+        if words and not any(w in mutant.title for w in words):
+            continue
+        by, wrong = plant(mutant, copy, made)
+        if wrong:
+            failed += 1
+            verdict = "FAILED: " + wrong
+        elif mutant.survives:
+            known += 1
+            verdict = "survives: " + mutant.survives
+        elif by:
+            killed += 1
+            verdict = "killed by " + " ".join(by)
+        else:
+            failed += 1
+            verdict = "FAILED: nobody has noticed"
+        print("%s: %s: %s" % (mutant.where, mutant.title, verdict),
+              flush=True)
+    print("%d killed, %d known to survive, %d failed" % (killed, known, failed))
+    sys.exit(failed != 0)
+
+
+main()

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the library asks of the system fails on demand: memory, a thread, a
+ * descriptor, a fork's handler.  The linker puts these in the place of the
+ * library's own (--wrap), so that nothing else fails.  They also count what is
+ * not given back.
+ */
+#ifndef TT_FAILING_H
+#define TT_FAILING_H
+
+#include "os/atomic.h"
+#include "os/memory.h"
+#include "os/pages.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+
+/*
+ * While armed, calls are counted from 0, and those from failing_from on, as
+ * many as failing_count, fail.
+ */
+static atom32 failing_armed, failing_seen, failing_from, failing_count;
+
+/* Pieces of memory that were taken, and are not free. */
+static atom32 pieces;
+
+static inline void failing_arm(uint32_t from, uint32_t count)
+{
+	atom32_store(&failing_seen, 0);
+	atom32_store(&failing_from, from);
+	atom32_store(&failing_count, count);
+	atom32_store_release(&failing_armed, 1);
+}
+
+/* Returns how many calls there were. */
+static inline uint32_t failing_disarm(void)
+{
+	atom32_store_release(&failing_armed, 0);
+	return atom32_load(&failing_seen);
+}
+
+static inline bool fails_now(void)
+{
+	uint32_t n, from;
+
+	if (!atom32_load_acquire(&failing_armed))
+		return false;
+	n = AO_int_fetch_and_add1(&failing_seen);
+	from = atom32_load(&failing_from);
+	return n >= from && n - from < atom32_load(&failing_count);
+}
+
+static inline void *piece(void *p)
+{
+	atom32_add(&pieces, p != NULL);
+	return p;
+}
+
+void *__real_memory_alloc(size_t size);
+void *__real_memory_alloc_aligned(size_t alignment, size_t size);
+void *__real_memory_resize(void *p, size_t size);
+void __real_memory_free(void *p);
+void *__real_pages_alloc(size_t size);
+void __real_pages_free(void *p, size_t size);
+int __real_thread_create(pthread_t *ret, const pthread_attr_t *attr,
+			 void *(*run)(void *arg), void *arg);
+int __real_timerfd_create(int clock, int flags);
+
+void *__wrap_memory_alloc(size_t size);
+void *__wrap_memory_alloc_aligned(size_t alignment, size_t size);
+void *__wrap_memory_resize(void *p, size_t size);
+void __wrap_memory_free(void *p);
+void *__wrap_pages_alloc(size_t size);
+void __wrap_pages_free(void *p, size_t size);
+int __wrap_thread_create(pthread_t *ret, const pthread_attr_t *attr,
+			 void *(*run)(void *arg), void *arg);
+int __wrap_timerfd_create(int clock, int flags);
+
+void *__wrap_memory_alloc(size_t size)
+{
+	return fails_now() ? NULL : piece(__real_memory_alloc(size));
+}
+
+void *__wrap_memory_alloc_aligned(size_t alignment, size_t size)
+{
+	return fails_now()
+		       ? NULL
+		       : piece(__real_memory_alloc_aligned(alignment, size));
+}
+
+void *__wrap_memory_resize(void *p, size_t size)
+{
+	if (fails_now())
+		return NULL;
+	return p ? __real_memory_resize(p, size)
+		 : piece(__real_memory_resize(NULL, size));
+}
+
+void __wrap_memory_free(void *p)
+{
+	atom32_add(&pieces, -(uint32_t)(p != NULL));
+	__real_memory_free(p);
+}
+
+void *__wrap_pages_alloc(size_t size)
+{
+	return fails_now() ? NULL : piece(__real_pages_alloc(size));
+}
+
+void __wrap_pages_free(void *p, size_t size)
+{
+	atom32_add(&pieces, -(uint32_t)(p != NULL));
+	__real_pages_free(p, size);
+}
+
+int __wrap_thread_create(pthread_t *ret, const pthread_attr_t *attr,
+			 void *(*run)(void *arg), void *arg)
+{
+	return fails_now() ? EAGAIN : __real_thread_create(ret, attr, run, arg);
+}
+
+int __wrap_timerfd_create(int clock, int flags)
+{
+	if (!fails_now())
+		return __real_timerfd_create(clock, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+#endif
