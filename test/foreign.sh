@@ -95,6 +95,20 @@ musl() {
 	foreign_tests musl check-compilers musl-gcc
 }
 
+# MemorySanitizer knows what was written by code that was built for it alone, so
+# Check is, too.
+memory() {
+	if ! check_for memory CC=clang 'CFLAGS=-O1 -g -fsanitize=memory'; then
+		failed=$((failed + 1))
+		echo "memory: there is no Check: 1 failed"
+		return 0
+	fi
+	tests memory check-units --enable-werror --disable-static \
+		--enable-sanitizer=memory CC=clang \
+		CHECK_CFLAGS="-I$PWD/$foreign/memory/include" \
+		CHECK_LIBS="$PWD/$foreign/memory/lib/libcheck.a -lm"
+}
+
 # emulated NAME TRIPLET: on QEMU.
 emulated() {
 	EMULATOR="qemu-$1 -L /usr/$2"

@@ -1095,7 +1095,7 @@ static void step_cancel_and_look(void)
 		;
 }
 
-/* The driver has the entry of a timer that is rescheduled to an earlier time. */
+/* The driver has the entry of a timer that is then rescheduled. */
 static void begin_step(void)
 {
 	struct visit v;
