@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread gives its place back and takes one; another takes two, on another
+ * CPU, for which it must call in a purse.
+ *
+ * Nobody is refused, for there is never a moment at which all places are taken;
+ * and no place is lost.
+ *
+ * BUG_TWO_STEPS: a purse changes by a load and a store.
+ * BUG_RELAXED_FULL: who finds no place does not acquire.
+ * BUG_NO_RELEASE: who has called all in does not release.
+ */
+#include "harness.h"
+
+#ifdef BUG_TWO_STEPS
+static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
+{
+	uint32_t was = atom32_load_acquire(a);
+
+	if (was == from)
+		atom32_store_release(a, to);
+	return was;
+}
+#define atom32_swap two_steps
+#endif
+
+#include "intake/cap.h"
+
+#ifdef BUG_RELAXED_FULL
+#define atom32_load_acquire(a)   atom32_load(a)
+#define atomword_load_acquire(a) atomword_load(a)
+#elif defined(BUG_NO_RELEASE)
+#define atom32_store_release(a, value) atom32_store(a, value)
+#endif
+#include "intake/cap.c"
+
+#define CPUS   2
+#define PLACES 3
+
+static struct purse purses[CPUS];
+static atomword common;
+static struct cap cap;
+static bool refused[2];
+
+/* The first thread has a place; one is in its purse, and one in the common. */
+static void setup(void)
+{
+	for (int i = 0; i < CPUS; i++)
+		init(&purses[i]);
+	common = 1;
+	cap = (struct cap){
+		.max = PLACES,
+		.cpus = {.n = CPUS},
+		.purse = purses,
+		.openings = 1,
+		.common = &common,
+	};
+	lock_init(&cap.lock);
+	tally_open(&purses[0].places, 1);
+	refused[0] = refused[1] = false;
+}
+
+static void give_and_take(void)
+{
+	cap_give(&cap);
+	refused[0] = !cap_take(&cap, 0);
+}
+
+static void take_two(void)
+{
+	bool first = cap_take(&cap, 1);
+
+	refused[1] = !first || !cap_take(&cap, 1);
+}
+
+static void check(void)
+{
+	weak_check(!refused[0] && !refused[1],
+		   "refused, but not all are taken");
+	weak_check(cap_free(&cap) == 0, "not as many places as there were");
+}
+
+const struct weak weak = {setup, {give_and_take, take_two, NULL}, check};

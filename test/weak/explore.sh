@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs each harness through its executions on a weakly ordered machine: as the
+# code does it nothing is wrong; with any one of the faults that the harness has
+# a switch for, something is.
+set -eu
+# shellcheck source=test/weak/list.sh
+. "$(dirname "$0")/list.sh"
+
+# Switches away from a thread that could go on, and values that are not the
+# last, in one execution.
+bounds() {
+	case $1 in
+	handover | reschedule | wait | wakeup) echo 2 1 ;;
+	lock | reuse | stop) echo 3 1 ;;
+	*) echo 4 3 ;;
+	esac
+}
+
+build() {
+	harness=$1
+	shift
+	# shellcheck disable=SC2086
+	${CC:-cc} $flags "$@" -w -DWEAK_EXPLORE -fsanitize=thread \
+		-ffunction-sections -c -o "$dir/harness.o" "$weak/$harness.c" &&
+		${CC:-cc} -Wl,--gc-sections -o "$dir/explore" \
+			"$dir/harness.o" "$dir/explorer.o"
+}
+
+# explore HARNESS [SWITCH]: 0 or, if it has an error, 3.
+explore() {
+	build "$@" || exit 1
+	# shellcheck disable=SC2046 # two numbers
+	"$dir/explore" $(bounds "$1") >"$dir/out"
+}
+
+# Without the instrumentation, or contexts, of this compiler: nothing.
+# shellcheck disable=SC2086
+if ! ${CC:-cc} $flags -w -c -o "$dir/explorer.o" "$weak/explore.c" ||
+	! build arm 2>"$dir/out" || ! "$dir/explore" 0 0 >"$dir/out"; then
+	cat "$dir/out"
+	echo "${CC:-cc} cannot build for explore.c, or it does not run here"
+	exit 77
+fi
+
+for harness in $harnesses; do
+	if ! explore "$harness"; then
+		cat "$dir/out"
+		echo "$harness has an error"
+		exit 1
+	fi
+	echo "$harness: $(cat "$dir/out")"
+	for bug in $(bugs "$harness"); do
+		status=0
+		explore "$harness" "-DBUG_$bug" || status=$?
+		if [ "$status" -ne 3 ]; then
+			cat "$dir/out"
+			echo "$harness: $bug is not caught (status $status)"
+			exit 1
+		fi
+		echo "$harness, caught: $bug: $(head -n 1 "$dir/out")"
+	done
+done

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all harnesses need.  A harness includes the library's sources, so that
+ * all that runs is one file: genmc takes no more, and a switch can put a fault
+ * in the place of what the library uses.
+ *
+ * The lock is free or not, and who waits for it does nothing else: its own way
+ * to wait is what lock.c is for, which says so with WEAK_LOCK.
+ */
+#ifndef TT_HARNESS_H
+#define TT_HARNESS_H
+
+#include "config.h"
+
+#include "explore.h"
+#include "os/atomic.h"
+#include "os/base.h"
+#include "os/lock.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static inline void weak_check(bool holds, const char *what)
+{
+	if (!holds)
+		weak_fail(what);
+}
+
+#ifndef WEAK_LOCK
+
+void lock_acquire_slow(struct lock *l, bool hot)
+{
+	(void)hot;
+	while (!lock_try(l))
+		weak_wait();
+}
+
+/* Nobody says that he sleeps. */
+void lock_wake(struct lock *l)
+{
+	(void)l;
+}
+
+#endif
+
+#ifndef WEAK_EXPLORE
+#include "threads.h"
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+# What the scripts here share: the harnesses, with the switches that each has,
+# and how they are compiled.
+
+# shellcheck disable=SC2034
+harnesses='arm cap fire handover lock periodic reschedule reuse sighting stop
+	wait wakeup'
+
+bugs() {
+	case $1 in
+	arm) echo RELAXED_ARM RELAXED_PUBLISH ;;
+	cap) echo TWO_STEPS RELAXED_FULL NO_RELEASE ;;
+	fire) echo TWO_STEPS NO_RELEASE ;;
+	handover) echo NOT_MOVED SAME_TICKET TICKET_STORED ;;
+	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;
+	periodic) echo NO_RELEASE NOT_REPEATING ;;
+	reschedule) echo NOT_MOVED SAME_TICKET ;;
+	reuse) echo SAME_GENERATION SAME_TICKET OLD_TICKET ;;
+	sighting) echo RELAXED_SHOW RELAXED_LOOK NO_SECOND_LOOK ;;
+	stop | wakeup) echo NO_CHANGE NO_KICK READ_LATE NO_LOCK ;;
+	wait) echo NO_RELEASE NO_SIGNAL NO_MUTEX ;;
+	esac
+}
+
+weak=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$weak/../.." && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# No probes, and no more of what configure has found.
+: >"$dir/config.h"
+# shellcheck disable=SC2034 # for who sources this
+flags="-std=gnu11 -D_GNU_SOURCE -O1 -I$dir -I$weak -I$top/lib -I$top/include
+	${ATOMIC_OPS_CFLAGS-}"

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A timer is cancelled by one thread, which frees the slot and schedules
+ * another timer in it; a second one cancels by the old id; and the driver
+ * comes upon the old entry, which is due.
+ *
+ * The old id cancels the old timer alone, once; the old entry neither begins
+ * nor frees the new timer.
+ *
+ * BUG_SAME_GENERATION: a slot that is freed keeps its generation.
+ * BUG_SAME_TICKET: the new timer has the ticket of the old one.
+ * BUG_OLD_TICKET: the driver's loads of the state do not acquire.
+ */
+#include "harness.h"
+
+#ifdef BUG_OLD_TICKET
+#define atom32_load_acquire(a) atom32_load(a)
+#endif
+#include "intake/slot.h"
+#undef atom32_load_acquire
+
+#ifdef BUG_SAME_GENERATION
+#define slot_free(s, word)                                                     \
+	(atom32_swap(&(s)->state, (word), slot_in(word, SLOT_FREE)) == (word))
+#endif
+
+#include "stand_ins.h"
+
+#include "intake/expiry.c"
+#include "intake/slot.c"
+
+static struct bucket bucket;
+static struct slot slot;
+static struct entry entry;
+static uint64_t old_id, new_id;
+static int old_argument, new_argument;
+static int result[WEAK_THREADS];
+static bool ran_old, ran_new, scheduled;
+
+static void old_callback(void *arg)
+{
+	(void)arg;
+	ran_old = true;
+}
+
+static void new_callback(void *arg)
+{
+	(void)arg;
+	ran_new = true;
+}
+
+static void setup(void)
+{
+	const struct timer t = {NOW, 0, old_callback, &old_argument};
+
+	lock_init(&bucket.lock);
+	memset(&slot, 0, sizeof(slot));
+	slot.index = SLOT_FIRST_NUMBER;
+	old_id = slot_arm(&slot, &t, NOW);
+	entry = slot_entry(&slot);
+	old_argument = new_argument = 0;
+	ran_old = ran_new = scheduled = false;
+	result[0] = result[1] = -EINVAL;
+}
+
+/* As rent: whoever has the slot has it until it is armed again. */
+static bool recycle(void)
+{
+	uint32_t word = atom32_load(&slot.state);
+
+	return slot_owns(&slot, &entry) && slot_is_dead(word) &&
+	       slot_free(&slot, word);
+}
+
+static void cancel_and_schedule(void)
+{
+	const struct timer t = {2 * NOW, 0, new_callback, &new_argument};
+
+	result[0] = slot_cancel(&slot, old_id);
+	lock_acquire(&bucket.lock);
+	if (recycle()) {
+#ifdef BUG_SAME_TICKET
+		atom32_store(&slot.ticket, slot.ticket - TICKET_STEP);
+#endif
+		new_id = slot_arm(&slot, &t, 2 * NOW);
+		scheduled = true;
+	}
+	lock_release(&bucket.lock);
+}
+
+static void cancel_old(void)
+{
+	result[1] = slot_cancel(&slot, old_id);
+	if (result[1] == 0)
+		old_argument = 2;
+}
+
+static void fire(void)
+{
+	uint64_t overrun = 0;
+
+	if (expiry_begin(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
+		return;
+	slot_fn (&slot)(slot_arg(&slot));
+	if (!expiry_end(&slot))
+		atom32_store_release(&slot.state,
+				     slot_next(atom32_load(&slot.state)));
+}
+
+static void check(void)
+{
+	int zeros = (result[0] == 0) + (result[1] == 0);
+
+	weak_check(!ran_new, "the new timer has run before its time");
+	weak_check(ran_old + zeros == 1, "not one has the old timer");
+	weak_check(!scheduled || slot_cancel(&slot, new_id) == 0,
+		   "the new timer is lost");
+}
+
+const struct weak weak = {
+	setup, {cancel_and_schedule, cancel_old, fire}, check};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A callback begins, ends, and another one begins, while a thread looks which
+ * one is running.
+ *
+ * What it sees belongs together.
+ *
+ * BUG_RELAXED_SHOW: what is shown is stored without release.
+ * BUG_RELAXED_LOOK: it is loaded without acquire.
+ * BUG_NO_SECOND_LOOK: the number is not looked at again.
+ */
+#include "harness.h"
+#include "os/fork.h"
+
+#ifdef BUG_RELAXED_SHOW
+#define atom32_store_release(a, value)   atom32_store(a, value)
+#define atomword_store_release(a, value) atomword_store(a, value)
+#elif defined(BUG_RELAXED_LOOK)
+#define atom32_load_acquire(a)   atom32_load(a)
+#define atomword_load_acquire(a) atomword_load(a)
+#elif defined(BUG_NO_SECOND_LOOK)
+static uint32_t looked;
+#define atom32_load_acquire(a) (looked = atom32_load_acquire(a))
+#define atom32_load(a)         (weak_self() == 1 ? looked : atom32_load(a))
+#endif
+
+#include "os/word64.h"
+
+#include "engine/inside.c"
+
+static struct inside inside;
+static bool seen;
+static struct sighting sighting;
+
+/* The constructor of inside.c is not left out. */
+void ending_init(struct ending *e, void (*fn)(void *arg))
+{
+	(void)e;
+	(void)fn;
+}
+
+void ongoing_forget(struct ongoing *o)
+{
+	(void)o;
+}
+
+static void callback(void *arg)
+{
+	(void)arg;
+}
+
+static void show_number(uint32_t n)
+{
+	const struct run run = {
+		.id = n,
+		.since = {.shown = n, .steady = n},
+		.fn = callback,
+		.arg = (void *)(uintptr_t)n,
+	};
+
+	show(&inside, &run);
+}
+
+static void setup(void)
+{
+	memset(&inside, 0, sizeof(inside));
+	show_number(1);
+	seen = false;
+}
+
+static void call(void)
+{
+	hide(&inside);
+	show_number(2);
+	hide(&inside);
+}
+
+static void look(void)
+{
+	seen = inside_look(&inside, &sighting);
+}
+
+static void check(void)
+{
+	const struct sighting *s = &sighting;
+
+	if (!seen)
+		return;
+	weak_check(s->id == 1 || s->id == 2, "a timer that there was not");
+	weak_check(s->since.shown == (int64_t)s->id &&
+			   s->since.steady == (int64_t)s->id &&
+			   s->fn == callback && (uintptr_t)s->arg == s->id,
+		   "it does not belong together");
+}
+
+const struct weak weak = {setup, {call, look, NULL}, check};

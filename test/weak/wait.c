@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A timer is due, and two threads cancel it, of which one waits for the end of
+ * its callback.
+ *
+ * That does not wait for ever, and sees what the callback wrote, whether it
+ * gets 1 or -ENOENT.
+ *
+ * BUG_NO_RELEASE: the end of a callback does not release.
+ * BUG_NO_SIGNAL: the end of a callback wakes nobody.
+ * BUG_NO_MUTEX: the end of a callback comes without the mutex.
+ */
+#include "harness.h"
+
+#include <pthread.h>
+
+#ifdef BUG_NO_RELEASE
+#define atom32_swap atom32_swap_acquire
+#endif
+
+#include "stand_ins.h"
+#include "waits.h"
+
+#include "engine/await.c"
+#include "intake/expiry.c"
+#include "intake/slot.c"
+
+/* There is no cap. */
+void cap_give_slow(struct cap *c, struct purse *p)
+{
+	(void)c;
+	(void)p;
+}
+
+static struct await await;
+static struct cap cap;
+static struct bucket bucket;
+static struct slot slot;
+static struct entry entry;
+static uint64_t id;
+static int argument, seen;
+static bool ran;
+static int result[WEAK_THREADS];
+
+static void callback(void *arg)
+{
+	*(int *)arg = 1;
+}
+
+static void setup(void)
+{
+	const struct timer t = {NOW, 0, callback, &argument};
+
+	await_init(&await);
+	lock_init(&bucket.lock);
+	memset(&slot, 0, sizeof(slot));
+	slot.index = SLOT_FIRST_NUMBER;
+	id = slot_arm(&slot, &t, NOW);
+	entry = slot_entry(&slot);
+	argument = seen = 0;
+	ran = false;
+	result[1] = result[2] = -EINVAL;
+}
+
+/* As fire_conclude. */
+static void conclude(void)
+{
+	if (expiry_end(&slot))
+		return;
+#ifdef BUG_NO_MUTEX
+	wake_those_for(&await, &slot);
+	atom32_store_release(&slot.state, slot_next(atom32_load(&slot.state)));
+#else
+	await_end(&await, &slot);
+#endif
+}
+
+static void fire(void)
+{
+	uint64_t overrun = 0;
+
+	if (expiry_begin(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
+		return;
+	ran = true;
+	slot_fn (&slot)(slot_arg(&slot));
+	conclude();
+}
+
+static void cancel_and_wait(void)
+{
+	result[1] = await_cancel(&await, &cap, &slot, id);
+	if (result[1] != 0)
+		seen = argument;
+}
+
+static void cancel(void)
+{
+	result[2] = slot_cancel(&slot, id);
+}
+
+static void check(void)
+{
+	int zeros = (result[1] == 0) + (result[2] == 0);
+
+	weak_check(ran + zeros == 1, "not one has the timer");
+	weak_check(!ran || seen == 1, "what the callback wrote is older");
+	weak_check(!await.first && await.waiting == 0, "a waiter is left");
+	await_destroy(&await);
+}
+
+const struct weak weak = {setup, {fire, cancel_and_wait, cancel}, check};
