@@ -16,6 +16,24 @@
  * The names are those of the code.  A switch each leaves out or breaks one
  * thing that the code does, and must be caught: NO_CLOSE, NO_CALL_IN,
  * NO_PURSE_LOCK, NO_RECHECK, LATE_COUNT.
+ *
+ * Where the code has these steps:
+ *
+ *	acquire		os/lock.h lock_acquire
+ *	acquire_purse	os/lock.h lock_acquire
+ *	take_common	intake/cap.c take_common batch_of
+ *	count_opening	intake/cap.c count_opening
+ *	open_if_enough	intake/cap.c open_if_enough
+ *	open_if_enough	os/tally.h tally_open
+ *	call_in		intake/cap.c call_in close_purse
+ *	call_in		os/tally.h tally_close
+ *	take_batch	intake/cap.c take_batch
+ *	take		intake/cap.h cap_take
+ *	take		intake/cap.c cap_take_slow is_full
+ *	take		os/tally.h tally_add_within
+ *	give_batch	intake/cap.c give_batch
+ *	give		intake/cap.h cap_give
+ *	give		intake/cap.c cap_give_slow
  */
 #ifndef THREADS
 #define THREADS 3

@@ -22,6 +22,23 @@
  * thing that the code does, and must be caught: NO_KICK, NO_RECHECK,
  * NO_ARRIVALS, NO_STOPPING, and KICK_SETS (who kicks sets the time, and looks
  * again, as the driver does).
+ *
+ * Where the code has these steps:
+ *
+ *	due		intake/wakeup.c due
+ *	set_descriptor	intake/wakeup.c set_descriptor
+ *	set_descriptor	os/sleeper.c sleeper_set
+ *	kick		intake/wakeup.c wakeup_kick
+ *	kick		os/sleeper.c sleeper_wake
+ *	announce	intake/wakeup.c wakeup_announce
+ *	producer	intake/schedule.c bucket_schedule
+ *	producer	intake/arrival.h arrival_add
+ *	turn		intake/wakeup.c wakeup_collect hand_out
+ *	turn		engine/turn.c engine_turn
+ *	lie_down	intake/wakeup.c wakeup_lie_down set_asleep
+ *	loop		api/driver_polled.c dispatch
+ *	loop		intake/wakeup.c wakeup_rise
+ *	stop		intake/wakeup.c wakeup_stop
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2

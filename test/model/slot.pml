@@ -6,10 +6,13 @@
  *
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
  * deadline, each with the last id that any of them got; rent looks at
- * arrivals, and salvage at the slot.  The driver collects, looks for what is dead, and runs what is due;
- * time goes on when it likes.  What must hold:
+ * arrivals, and salvage at the slot; and a drain takes what is pending, by the
+ * slot.  The driver collects, looks for what is dead, and runs what is due; time
+ * goes on when it likes.  What must hold:
  *
- *  - No timer begins before its deadline, or after a cancel of it returned 0.
+ *  - No timer begins before its deadline, or after a cancel of it returned 0,
+ *    or twice.
+ *  - An id cancels no timer but its own.
  *  - A slot is freed once a life, when its timer is over.
  *  - When nothing moves any more, a pending timer has an entry that counts,
  *    not later than its deadline; and no slot is dead for good.
@@ -34,7 +37,49 @@
  * just then), FILED_EARLY (it is handed over no more while memory is
  * taken), SALVAGE_ALL (it is salvaged); with STRANDS: STRANDED_FREE (nor when
  * it is stranded), STRAND_STALE (the driver strands it by an entry that does
- * not count).
+ * not count); with two users: NO_GENERATION (an id cancels whatever timer is in
+ * the slot).
+ *
+ * Where the code has these steps:
+ *
+ *	add_entry	intake/arrival.h arrival_push
+ *	add_entry	intake/slot.h slot_entry
+ *	free_slot	intake/slot.h slot_next slots_recycle
+ *	salvage		intake/salvage.c bucket_salvage_step salvage_stranded take
+ *	rent		intake/rent.h rent_drop rent_is_over
+ *	schedule	intake/schedule.c bucket_schedule
+ *	schedule	intake/slot.h slots_take slot_arm
+ *	cancel_pending	intake/slot.c cancel_armed cancel_pending
+ *	cancel		intake/slot.c slot_cancel cancel_other
+ *	drain		intake/slot.c slot_take_pending read_callback
+ *	drain		api/drain.c drain_slot
+ *	get_new_ticket	intake/reschedule.c get_new_entry
+ *	reschedule	intake/reschedule.c bucket_reschedule move move_pending
+ *	reschedule	intake/reschedule.c mark_moved move_earlier
+ *	reschedule	intake/reschedule.c move_handed_over
+ *	collect		intake/collect.c bucket_collect take_blocks
+ *	recycle		intake/intake.c intake_recycle
+ *	recycle		intake/collect.c bucket_flush
+ *	free_dead	intake/slot.h slot_free
+ *	recycle_dead	intake/expiry.c over
+ *	look		intake/expiry.c expiry_look
+ *	execute		engine/fire.c fire_call fire_conclude
+ *	execute		intake/expiry.c expiry_end
+ *	execute		engine/await.c await_end
+ *	change_state	intake/slot.h slot_change
+ *	begin		intake/expiry.c expiry_begin expiry_run judge put_back
+ *	begin		intake/slot.h slot_begin slot_owns slot_hand_over
+ *	begin		intake/handover.c handover_give set_handed_over
+ *	strand		intake/handover.c strand handover_strand_new
+ *	strand_entry	intake/handover.c handover_strand
+ *	handover_collect intake/handover.c handover_collect
+ *	handover_collect intake/collect.c visit_stranded take_stranded
+ *	file		intake/handover.c file
+ *	free_handed_over intake/handover.c handover_free give_slot
+ *	executor	intake/handover.c handover_begin begin_slow
+ *	executor	intake/slot.h slot_begin_handed_over
+ *	timer_thread	engine/turn.c engine_turn run_one
+ *	timer_thread	engine/fire.c fire hand_over
  */
 #ifndef USERS
 #define USERS 2
@@ -76,6 +121,7 @@ byte where[ENTRIES], e_ticket[ENTRIES], e_deadline[ENTRIES];
 byte now;
 byte id;	/* LIFE of the last timer that was scheduled, plus 1 */
 byte cancelled; /* LIFE of a timer whose cancel returned 0, plus 1 */
+byte ran;	/* LIFE of the last timer that has begun, plus 1 */
 byte users = USERS;
 
 inline add_entry(i, place)
@@ -186,6 +232,27 @@ inline schedule(i)
 	UNLOCK
 }
 
+#ifdef NO_GENERATION
+#define HOLDS(mine, s) (STATE(word) == (s))
+#else
+#define HOLDS(mine, s) (word == WORD((mine) - 1, s))
+#endif
+
+inline cancel_pending(mine)
+{
+	if
+	:: HOLDS(mine, ARMED) ->
+		assert(LIFE(word) + 1 == mine);
+		word = WORD(LIFE(word), DEAD);
+		cancelled = mine
+	:: HOLDS(mine, MOVED) ->
+		assert(LIFE(word) + 1 == mine);
+		word = WORD(LIFE(word), DEAD_MOVED);
+		cancelled = mine
+	:: else
+	fi
+}
+
 inline cancel(mine)
 {
 	mine = id;
@@ -193,19 +260,22 @@ inline cancel(mine)
 	:: mine != 0 ->
 		atomic {
 			if
-			:: word == WORD(mine - 1, ARMED) ->
-				word = WORD(mine - 1, DEAD);
-				cancelled = mine
-			:: word == WORD(mine - 1, MOVED) ->
-				word = WORD(mine - 1, DEAD_MOVED);
-				cancelled = mine
-			:: word == WORD(mine - 1, RUNNING) ->
-				word = WORD(mine - 1, ENDING)
-			:: else
+			:: HOLDS(mine, RUNNING) ->
+				assert(LIFE(word) + 1 == mine);
+				word = WORD(LIFE(word), ENDING)
+			:: else -> cancel_pending(mine)
 			fi
 		}
 	:: else
 	fi;
+	mine = 0
+}
+
+/* By an id that it reads in the slot; it leaves alone what runs. */
+inline drain(mine)
+{
+	mine = LIFE(word) + 1;
+	atomic { cancel_pending(mine) };
 	mine = 0
 }
 
@@ -308,6 +378,7 @@ proctype user()
 		if
 		:: schedule(i)
 		:: cancel(mine)
+		:: drain(mine)
 		:: reschedule(mine, to, ok, i)
 		:: rent(i)
 		:: salvage(seen)
@@ -407,7 +478,9 @@ inline execute()
 {
 	atomic {
 		assert(deadline <= now);
-		assert(cancelled != LIFE(word) + 1)
+		assert(cancelled != LIFE(word) + 1);
+		assert(ran != LIFE(word) + 1);
+		ran = LIFE(word) + 1
 	};
 	/* the callback; then expiry_end, await_end */
 	atomic {

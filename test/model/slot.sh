@@ -18,7 +18,7 @@ caught assertions "$one_user" NO_MOVED NO_CLAIM KEEP_TICKET NO_PUT_BACK \
 caught assertions "$one_user -DEXECUTOR" NO_HANDED_OVER FILED_EARLY \
 	TICKET_STORED SALVAGE_ALL
 caught assertions "$one_user -DSTRANDS" STRANDED_FREE STRAND_STALE
-caught assertions "$two_users" NO_RECHECK
+caught assertions "$two_users" NO_RECHECK NO_GENERATION
 caught assertions "-DUSERS=2 -DSTEPS=3" TICKET_FIRST
 
 [ "$models" = full ] || exit 0

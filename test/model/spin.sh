@@ -5,11 +5,46 @@
 # TT_MODELS in the environment says how much is checked: "short", the default,
 # is small models; "full" is large ones too, for minutes; "none".
 
+model=$(cd "$(dirname "$0")" && pwd)/$1
+lib=$(cd "$(dirname "$0")/../../lib" && pwd)
+
+# The table in the model says which functions its steps are: a line for each
+# step and file.  All of them must be there.
+tab=$(printf '\t')
+row="\([a-z_]*\)[$tab ]*\([a-z]*\/[a-z_]*\.[ch] [a-z_ ]*\)"
+table=$(sed -n "s/^ \*$tab$row\$/\1 \2/p" "$model")
+is_step() {
+	grep -Eq "^(inline|proctype) $1\(" "$model"
+}
+is_function() {
+	grep -Eq "^[a-zA-Z].*[ *]$2\(" "$lib/$1"
+}
+no_row() {
+	echo "$model: $1"
+	exit 1
+}
+while read -r step file functions; do
+	is_step "$step" || no_row "$step, in the table, is no step"
+	for function in $functions; do
+		is_function "$file" "$function" ||
+			no_row "lib/$file has no function $function ($step)"
+	done
+done <<END
+$table
+END
+# But for who uses the code, and the time.
+steps=$(sed -n 's/^\(inline\|proctype\) \([a-z_]*\)(.*/\2/p' "$model")
+for step in $steps; do
+	case $step in
+	clock | thread | user) continue ;;
+	esac
+	echo "$table" | grep -q "^$step " || no_row "$step is not in the table"
+done
+
 if ! command -v spin >/dev/null; then
 	echo "spin is not installed (Debian: spin)"
 	exit 77
 fi
-model=$(cd "$(dirname "$0")" && pwd)/$1
 models=${TT_MODELS-short}
 case $models in
 short | full) ;;

@@ -27,6 +27,33 @@
  * announced), RESET_LATE (the times are taken off after the visits),
  * READ_SEQ_LATE, FORGET_OTHERS (what is not due is left out of the earliest),
  * KEEP_ARRIVALS (nor is that found anew).
+ *
+ * With SPIN the driver may, in the place of a sleep, watch the futex until a
+ * deadline that it has itself: then it is told of an earlier one, but not woken.
+ * Switches: SPIN_BLIND (it does not look whether one has been announced),
+ * SPIN_ON (it seems to spin when it sleeps), SPIN_LATE (the futex is read when
+ * that is known of it).
+ *
+ * Where the code has these steps:
+ *
+ *	change		intake/wakeup.c change
+ *	kick_futex	intake/wakeup.c wakeup_kick
+ *	kick_futex	os/sleeper.c sleeper_wake
+ *	announce	intake/wakeup.c wakeup_announce
+ *	producer	intake/schedule.c bucket_schedule
+ *	producer	intake/arrival.h arrival_add
+ *	producer	intake/arrival.c arrival_announce
+ *	hand_out	intake/wakeup.c wakeup_collect hand_out
+ *	visit_bucket	intake/collect.c bucket_collect announce
+ *	turn		engine/turn.c engine_turn collect visit
+ *	futex_wait	os/futex.c futex_wait_until
+ *	futex_wait	os/sleeper.c sleeper_sleep
+ *	sleep_until_next intake/wakeup.c wakeup_sleep first set_asleep
+ *	sleep_until_next intake/wakeup.c wakeup_rise
+ *	spin_until_next	engine/spin.c spin_until_due
+ *	spin_until_next	intake/wakeup.c wakeup_spin begin_spin end_spin
+ *	timer_thread	api/driver_thread.c work
+ *	stop		intake/wakeup.c wakeup_stop
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -67,6 +94,7 @@ byte seq;
 byte arrivals = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
 bool stopping;
+bool spinning;
 byte visit[PRODUCERS];
 
 /* the futex */
@@ -112,7 +140,7 @@ inline announce(b, deadline, kick)
 		if
 		:: deadline < asleep_until ->
 			assert(asleep || stopping);
-			kick = true;
+			kick = !spinning;
 			asleep_until = deadline;
 			change()
 		:: else
@@ -284,6 +312,46 @@ inline sleep_until_next(by, expected, until)
 	}
 }
 
+/* wakeup_spin; next is no sooner than the time by, nor later than it spins */
+inline spin_until_next(by, expected, until)
+{
+	atomic {
+		expected = seq;
+		until = EARLIEST(pending);
+		if
+#ifdef SPIN_BLIND
+		:: until > by && until < NEVER && !stopping ->
+#else
+		:: until > by && until < NEVER && !stopping &&
+		   arrivals >= until ->
+#endif
+			asleep_until = until;
+			asleep = true;
+			spinning = true
+		:: else
+		fi
+	}
+	if
+	:: asleep ->
+#ifdef SPIN_LATE
+		expected = seq;
+#endif
+		seq != expected || now >= until;
+		atomic {
+#ifndef SPIN_ON
+			spinning = false;
+#endif
+			asleep_until = AWAKE;
+			asleep = false
+		}
+	:: else
+	fi;
+	atomic {
+		expected = 0;
+		until = 0
+	}
+}
+
 proctype timer_thread()
 {
 	byte by, due, b, taken, expected, until;
@@ -294,7 +362,12 @@ proctype timer_thread()
 	:: else ->
 		by = now;
 		turn(by, due, b, taken, kick);
-		sleep_until_next(by, expected, until)
+		if
+		:: sleep_until_next(by, expected, until)
+#ifdef SPIN
+		:: spin_until_next(by, expected, until)
+#endif
+		fi
 	od;
 	ended = true
 }
@@ -334,7 +407,7 @@ init
 	if
 	:: true ->
 		timeout;
-		assert(producers == 0 && blocked);
+		assert(producers == 0 && (blocked || spinning));
 		left = pending;
 		for (b : 0 .. PRODUCERS - 1) {
 			left = left | bucket[b].timers

@@ -11,6 +11,7 @@ set -- wakeup.pml
 small="-DPRODUCERS=1 -DTIMERS=2"
 two_buckets="-DPRODUCERS=2 -DTIMERS=1"
 one_bucket="-DPRODUCERS=1 -DTIMERS=3"
+spins="$one_bucket -DEARLY=0 -DSPIN"
 few="-DLATEST=2 -DEARLY=0"
 
 holds assertions "$small"
@@ -19,10 +20,13 @@ holds cycles "$small -DLATEST=2"
 caught assertions "$small" NO_ARRIVALS NO_CHANGE NO_KICK NO_AWAKE NO_VISIT \
 	NO_ANNOUNCE RESET_LATE READ_SEQ_LATE
 caught assertions "$two_buckets $few" FORGET_OTHERS
+holds assertions "$spins"
+caught assertions "$spins" NO_CHANGE SPIN_BLIND SPIN_ON SPIN_LATE
 caught cycles "$small" NO_RESET KEEP_ARRIVALS
 
 [ "$models" = full ] || exit 0
 holds assertions "$two_buckets"
 holds assertions "$one_bucket"
+holds assertions "$one_bucket -DSPIN"
 holds cycles "$small"
 holds cycles "$two_buckets"
