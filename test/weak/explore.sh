@@ -34,14 +34,29 @@ explore() {
 	"$dir/explore" $(bounds "$1") >"$dir/out"
 }
 
-# Without the instrumentation, or contexts, of this compiler: nothing.
+# What it takes of the compiler and of the C library: calls for accesses to
+# memory, and contexts.
+cat >"$dir/probe.c" <<'END'
+#include <atomic_ops.h>
+#include <ucontext.h>
+
+int main(void)
+{
+	ucontext_t c;
+
+	return getcontext(&c);
+}
+END
 # shellcheck disable=SC2086
-if ! ${CC:-cc} $flags -w -c -o "$dir/explorer.o" "$weak/explore.c" ||
-	! build arm 2>"$dir/out" || ! "$dir/explore" 0 0 >"$dir/out"; then
+if ! { ${CC:-cc} $flags -fsanitize=thread -c -o "$dir/probe.o" \
+	"$dir/probe.c" && ${CC:-cc} $flags -o "$dir/probe" "$dir/probe.c" &&
+	"$dir/probe"; } >"$dir/out" 2>&1; then
 	cat "$dir/out"
-	echo "${CC:-cc} cannot build for explore.c, or it does not run here"
+	echo "${CC:-cc} has no -fsanitize=thread, or no contexts, or for another CPU"
 	exit 77
 fi
+# shellcheck disable=SC2086
+${CC:-cc} $flags -w -c -o "$dir/explorer.o" "$weak/explore.c"
 
 for harness in $harnesses; do
 	if ! explore "$harness"; then
