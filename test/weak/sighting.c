@@ -49,12 +49,22 @@ static void callback(void *arg)
 	(void)arg;
 }
 
+static void another(void *arg)
+{
+	(void)arg;
+}
+
+static timerthread_fn *callback_of(uint64_t n)
+{
+	return n == 1 ? callback : another;
+}
+
 static void show_number(uint32_t n)
 {
 	const struct run run = {
 		.id = n,
 		.since = {.shown = n, .steady = n},
-		.fn = callback,
+		.fn = callback_of(n),
 		.arg = (void *)(uintptr_t)n,
 	};
 
@@ -89,7 +99,8 @@ static void check(void)
 	weak_check(s->id == 1 || s->id == 2, "a timer that there was not");
 	weak_check(s->since.shown == (int64_t)s->id &&
 			   s->since.steady == (int64_t)s->id &&
-			   s->fn == callback && (uintptr_t)s->arg == s->id,
+			   s->fn == callback_of(s->id) &&
+			   (uintptr_t)s->arg == s->id,
 		   "it does not belong together");
 }
 
