@@ -65,6 +65,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 			&next, (uintptr_t)real_with_times("clock_gettime"));
 	r = ((int (*)(clockid_t, struct timespec *))atomword_load_acquire(
 		&next))(clock, t);
+	real_wrote(t, sizeof(*t));
 	if (r == 0 && clock == (clockid_t)atom32_load_acquire(&shifted_clock))
 		t->tv_sec += (int32_t)atom32_load(&shift_hours) * 3600;
 	return r;

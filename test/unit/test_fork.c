@@ -10,6 +10,7 @@
 #include "child.h"
 #include "fixture.h"
 #include "os/atomic.h"
+#include "real.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -668,7 +669,10 @@ END_TEST
 static size_t allocated(void)
 {
 #ifdef HAVE_MALLINFO2
-	return mallinfo2().uordblks;
+	struct mallinfo2 m = mallinfo2();
+
+	real_wrote(&m, sizeof(m));
+	return m.uordblks;
 #else
 	return 0;
 #endif

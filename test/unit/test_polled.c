@@ -751,6 +751,8 @@ START_TEST(a_burst_of_the_cancelled)
 				  (BLOCKS_A_CALL + 2) * BLOCK_ENTRIES);
 	}
 	ck_assert_uint_eq(slots_in_use(), 0);
+	/* On a slow machine it may have been set for the last of them. */
+	ck_assert_int_le(wakeups(30), 1);
 	ck_assert_int_eq(wakeups(30), 0);
 	schedule(0, note, NULL);
 	wait_readable();
