@@ -4,7 +4,8 @@
  * them, TT_SEED other ones.
  */
 #include "harness.h"
-#include "property.h"
+#include "property/choices.h"
+#include "property/property.h"
 
 /* ThreadSanitizer has nothing to find here, where there is one thread. */
 #if defined(__SANITIZE_THREAD__)
@@ -25,15 +26,15 @@ static uint64_t steps(void)
 	return s ? strtoull(s, NULL, 0) : STEPS;
 }
 
-static struct choices choices(int64_t salt)
+static void choices(uint64_t salt)
 {
-	return (struct choices){.rng = test_seed() + (uint64_t)salt};
+	choices_by_seed(test_seed() + salt);
 }
 
 START_TEST(long_run)
 {
-	property_begin(choices(0), 0);
-	property->slow = true;
+	choices(0);
+	property_begin(0, true);
 	property_run(steps());
 	property_end();
 }
@@ -42,13 +43,9 @@ END_TEST
 /* Each begins with an empty instance, somewhere in time. */
 START_TEST(short_runs)
 {
-	uint64_t rng = test_seed();
-
 	for (uint64_t i = 0; i < steps() / 200; i++) {
-		int64_t now =
-			(int64_t)(next_random(&rng) >> random_below(&rng, 64));
-
-		property_begin(choices(now), now);
+		choices(i);
+		property_begin(choose_time(), false);
 		property_run(200);
 		property_end();
 	}
@@ -58,8 +55,8 @@ END_TEST
 START_TEST(crowds)
 {
 	for (uint64_t i = 0; i < steps() / 50000; i++) {
-		property_begin(choices((int64_t)i), (int64_t)i);
-		property->slow = true;
+		choices(i);
+		property_begin((int64_t)i, true);
 		property_crowd();
 		property_run(500);
 		property_end();
