@@ -68,9 +68,14 @@ sed -n 's/.*\(cov: [0-9]* ft: [0-9]*\) corp: \([^ ]*\).*/\1, corpus: \2/p' \
 	log | tail -n 1
 
 [ -n "$merge" ] || exit 0
-# By edges alone: with how often each was run it would be twenty times as large.
-mkdir merged
-./fuzz -merge=1 -use_counters=0 -max_len=2000 merged kept "$corpus" \
-	>log 2>&1 || { tail -n 60 log && exit 1; }
-python3 "$srcdir/test/fuzz/corpus.py" pack merged "$merge"
+# Those that are needed for all edges; and as many as there is room for of those
+# that run an edge more often than others do.
+merge() {
+	mkdir "$1"
+	./fuzz -merge=1 "$2" -max_len=2000 "$1" kept "$corpus" >log 2>&1 ||
+		{ tail -n 60 log && exit 1; }
+}
+merge edges -use_counters=0
+merge features -use_counters=1
+python3 "$srcdir/test/fuzz/corpus.py" pack "$merge" edges features
 echo "merged: $(wc -l <"$merge") inputs, $(wc -c <"$merge") bytes"

@@ -186,6 +186,8 @@ void ask_quantile(void)
 
 	agree(timerthread_take_snapshot(model->tt, &s) == 0);
 	check_quantile(s, choose_part());
+	for (int i = 0; i <= 8; i++)
+		check_quantile(s, i / 8.0);
 	if (model->before && model->counts.fired > model->fired_before)
 		agree(timerthread_get_quantile(model->before, s,
 					       TIMERTHREAD_HISTOGRAM_LATENESS,

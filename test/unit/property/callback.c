@@ -136,13 +136,12 @@ static void ended(void)
 	if (model->again)
 		model_set(model->running);
 	else
-		model->over = model->running.id;
+		model_over(model->running.id);
 }
 
 static void begin(struct listed l)
 {
 	model->runs++;
-	model->over = l.id == model->over ? 0 : model->over;
 	if (model->now < l.deadline)
 		model->now = l.deadline;
 	model->lateness = lateness(l.deadline);

@@ -49,6 +49,16 @@ static int refusal(void)
 	return model->stopped ? -ESHUTDOWN : 0;
 }
 
+/* It names no other timer, and has named none. */
+static void check_new(timerthread_id id)
+{
+	agree(id != 0);
+	agree(list_find_id(&model->pending, id) == model->pending.n);
+	agree(!model->calling || model->running.id != id);
+	for (unsigned i = 0; i < OVER_MAX; i++)
+		agree(model->over[i] != id);
+}
+
 static void scheduled(int r, struct listed l)
 {
 	int expected = refusal();
@@ -57,7 +67,7 @@ static void scheduled(int r, struct listed l)
 	if (r == -EAGAIN)
 		model->counts.capped++;
 	if (r == 0) {
-		agree(l.id != 0);
+		check_new(l.id);
 		model->counts.scheduled++;
 		model_set(l);
 	} else {
@@ -216,7 +226,7 @@ static void check_none(timerthread_id id)
 
 void do_stale(void)
 {
-	check_none(model->over);
+	check_none(model->over[choose(OVER_MAX)]);
 }
 
 /* Any number, or an id that differs from one in a bit. */

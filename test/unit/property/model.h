@@ -18,6 +18,9 @@ enum { RUNS_MAX = 100 };
 /* Of so many callbacks it is known how late they began. */
 enum { LATE_MAX = 256 };
 
+/* So many ids of timers that have ended are known. */
+enum { OVER_MAX = 64 };
+
 struct chosen {
 	char name[16];
 	uint64_t cap;     /* 0: none */
@@ -46,7 +49,8 @@ struct model {
 	struct list pending;
 	size_t most; /* pending ones, and the one that is running */
 	uintptr_t last_key;
-	timerthread_id over; /* the last one that ended, or 0 */
+	timerthread_id over[OVER_MAX]; /* the last ones that ended, or 0 */
+	uint64_t ended;
 
 	uint64_t advances;
 	bool advancing;
@@ -82,6 +86,9 @@ void property_step(void);
 
 /* Makes a timer pending, which has its id, key, deadline and period. */
 void model_set(struct listed l);
+
+/* No call has this timer any more, nor will another get its id. */
+void model_over(timerthread_id id);
 
 /* One that was pending was cancelled, or drained. */
 void model_cancelled(timerthread_id id);

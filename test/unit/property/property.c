@@ -46,10 +46,15 @@ void model_set(struct listed l)
 	list_add(&model->pending, l);
 }
 
+void model_over(timerthread_id id)
+{
+	model->over[model->ended++ % OVER_MAX] = id;
+}
+
 void model_cancelled(timerthread_id id)
 {
 	model->counts.cancelled++;
-	model->over = id;
+	model_over(id);
 }
 
 /* Outside of callbacks. */

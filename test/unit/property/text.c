@@ -74,8 +74,8 @@ static void check_line(const char *line, const char *end)
 	agree(*open == '}' || begins(open, ",le=\""));
 	while (*open != '}')
 		open++;
-	agree(begins(open, "} ") && strtod(open + 2, &rest) >= 0);
-	agree(rest == end);
+	agree(begins(open, "} "));
+	agree(strtod(open + 2, &rest) >= 0 && rest == end);
 }
 
 static void check_lines(void)

@@ -21,7 +21,7 @@ static void drained(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 /* No instance: all the same, whatever else is wrong. */
 static void no_instance(void)
 {
-	timerthread_id id = model->over;
+	timerthread_id id = model->over[0];
 	struct timerthread_snapshot *s;
 	uint64_t value;
 	int64_t time;
