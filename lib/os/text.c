@@ -16,12 +16,13 @@
 
 void text_begin(struct text *t, char *to, size_t size)
 {
-	*t = (struct text){.to = to, .size = size, .fd = -1};
+	*t = (struct text){.to = to, .size = size};
 }
 
 void text_begin_file(struct text *t, int fd, char *buffer, size_t size)
 {
-	*t = (struct text){.to = buffer, .size = size, .fd = fd};
+	*t = (struct text){
+		.to = buffer, .size = size, .to_file = true, .fd = fd};
 }
 
 static void flush(struct text *t)
@@ -44,11 +45,11 @@ static void add(struct text *t, const char *piece, size_t n)
 	size_t room;
 
 	t->length += n;
-	if (t->fd >= 0 && n > t->size - t->held)
+	if (t->to_file && n > t->size - t->held)
 		flush(t);
 	/* A buffer's last byte is for its end. */
 	room = t->size - t->held;
-	if (t->fd < 0)
+	if (!t->to_file)
 		room -= room > 0;
 	if (n > room)
 		n = room;
@@ -59,7 +60,7 @@ static void add(struct text *t, const char *piece, size_t n)
 
 int text_end(struct text *t)
 {
-	if (t->fd >= 0)
+	if (t->to_file)
 		flush(t);
 	else if (t->size > 0)
 		t->to[t->held] = '\0';

@@ -13,6 +13,7 @@
 #ifndef TT_TEXT_H
 #define TT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +22,9 @@ struct text {
 	size_t size;
 	size_t held;   /* bytes there now */
 	size_t length; /* of the whole text by now */
-	int fd;        /* -1: it stays in the buffer */
-	int error;     /* a negative errno; nothing is written any more */
+	bool to_file;  /* else it stays in the buffer */
+	int fd;
+	int error; /* a negative errno; nothing is written any more */
 };
 
 /* Into a buffer; to may be NULL if size is 0. */

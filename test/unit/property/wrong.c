@@ -118,6 +118,7 @@ static void bad_questions(void)
 					property_slow, NULL) == -EINVAL);
 	agree(timerthread_format_metrics(tt, NULL, 1 + choose(256)) == -EINVAL);
 	agree(timerthread_dump(tt, INT_MAX) == -EBADF);
+	agree(timerthread_dump(tt, -1) == -EBADF);
 }
 
 /* First what is not valid, then that it is too late. */
