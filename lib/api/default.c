@@ -48,7 +48,10 @@ static int make(struct timerthread **ret_tt)
 	return r;
 }
 
-/* Puts tt in the place of old, unless another thread was faster. */
+/*
+ * Puts tt in the place of old, unless another thread was faster.  Releases:
+ * pairs with the load in current.
+ */
 static void publish(struct timerthread *old, struct timerthread *tt)
 {
 	tool_release(&shared);

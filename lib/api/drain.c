@@ -22,6 +22,7 @@ struct visitor {
 	void *ctx;
 };
 
+/* The load orders nothing: slot_take_pending looks again. */
 static bool drain_slot(struct timerthread *tt, const struct slots *t,
 		       uint32_t number, const struct visitor *v)
 {

@@ -96,10 +96,13 @@ static inline bool instance_lives(const struct timerthread *tt)
 		      fork_generation());
 }
 
-/* Was it started by a parent of this process? */
+/*
+ * Was it started by a parent of this process?  Orders nothing: fork(2) has, and
+ * in the process that starts it the answer is no, however old what it finds.
+ */
 static inline bool instance_inherited(const struct timerthread *tt)
 {
-	uint32_t born = atom32_load_acquire(&tt->engine.born);
+	uint32_t born = atom32_load(&tt->engine.born);
 
 	return unlikely(born != 0 && born != fork_generation());
 }
@@ -130,7 +133,7 @@ static inline int instance_started(struct timerthread *tt)
 	return instance_lives(tt) ? 0 : instance_why_not(tt);
 }
 
-/* The clock that was chosen. */
+/* The clock that was chosen.  Orders nothing: it is a number. */
 static inline clockid_t instance_clock(const struct timerthread *tt)
 {
 	return (clockid_t)atom32_load(&tt->options.clock);

@@ -20,10 +20,10 @@ static void offer(struct nearest *r, const struct pending_timer *t)
 		r->first[i] = *t;
 }
 
-/* Under the lock. */
+/* Under the lock, which orders the rest; the timer may be over by now. */
 static void look(const struct slot *s, struct nearest *r)
 {
-	uint32_t word = atom32_load_acquire(&s->state);
+	uint32_t word = atom32_load(&s->state);
 	struct pending_timer t;
 
 	if (!is_pending(word))

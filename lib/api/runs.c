@@ -127,6 +127,7 @@ static bool find_in(struct runs_part *p, uintptr_t who, timerthread_id id)
 	return run != NULL;
 }
 
+/* Where none was a moment ago the caller is not: it would have been there. */
 bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
 {
 	for (uint32_t i = 0; r->part && i < r->cpus.n; i++) {

@@ -98,6 +98,7 @@ static inline void engine_set_busy(struct engine *e)
 	keep_order();
 }
 
+/* Release: what was changed is written before, for engine_close_inherited. */
 static inline void engine_set_idle(struct engine *e)
 {
 	atom32_store_release(&e->busy, 0);

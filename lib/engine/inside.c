@@ -108,6 +108,7 @@ static void show(struct inside *in, const struct run *run)
 	atom32_store_release(&in->runs, atom32_load(&in->runs) + 1);
 }
 
+/* Orders nothing: what is shown next is released after it. */
 static void hide(struct inside *in)
 {
 	uint32_t runs = atom32_load(&in->runs);
@@ -146,6 +147,7 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 
 	current = mine;
 	show(in, run);
+	/* Orders nothing: only who wrote it finds itself there. */
 	atomword_store(&in->who, mine.who);
 	call_to_return(fn, arg);
 	leave(in, &outer, &mine.task_id, mine.ongoing);

@@ -81,6 +81,10 @@ struct inside {
 /* The calling task, or thread; never 0. */
 uintptr_t inside_who(const struct task_id *t);
 
+/*
+ * Is it in this call, or in that for this timer?  Who is finds what it wrote
+ * itself; for all others the answer is no, however old what they find.
+ */
 static inline bool inside_is(const struct inside *in, uintptr_t who,
 			     timerthread_id id)
 {

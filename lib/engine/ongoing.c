@@ -19,7 +19,10 @@ void ongoing_forget(struct ongoing *o)
 
 	if (!o)
 		return;
-	/* Acquires and releases: who frees comes after the other holder. */
+	/*
+	 * Acquires and releases, and pairs with itself: who frees comes after
+	 * the other holder.
+	 */
 	do
 		n = atom32_load(&o->holders);
 	while (atom32_swap(&o->holders, n, n - 1) != n);
@@ -29,6 +32,7 @@ void ongoing_forget(struct ongoing *o)
 
 void ongoing_end(struct ongoing *o)
 {
+	/* Release: pairs with the load in ongoing_is. */
 	atom32_store_release(&o->over, 1);
 	ongoing_forget(o);
 }

@@ -82,7 +82,10 @@ static bool is_open(const struct cap *c)
 	return atom32_load(&c->openings) % 2 != 0;
 }
 
-/* Under the cap's lock, so that it does not open. */
+/*
+ * Under the cap's lock, so that it does not open.  Here and below, what is added
+ * to the common purse orders nothing: that a purse is closed does.
+ */
 static void close_purse(struct cap *c, struct purse *p)
 {
 	if (!tally_is_open(&p->places))

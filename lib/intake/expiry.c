@@ -38,7 +38,10 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 	return slot_change(s, word, SLOT_ARMED);
 }
 
-/* As expiry_judge, by the word that was there, which it hands out. */
+/*
+ * As expiry_judge, by the word that was there, which it hands out.  The lock
+ * orders the rest; who changes the state tells whether that is there still.
+ */
 static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
 {
@@ -119,6 +122,7 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
 	return repeats;
 }
 
+/* The load orders nothing: the callback ran here. */
 bool expiry_end(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);

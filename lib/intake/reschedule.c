@@ -58,6 +58,7 @@ static int move_running(struct slot *s, uint32_t word, int64_t deadline,
 /*
  * The state.  What the timer's runs did until now is before this; but not what
  * one does that begins as soon as the lock is released.  Under the lock.
+ * Acquire: pairs with slot_change, slot_free and await_end, which end a run.
  */
 static uint32_t learn_state(const struct slot *s)
 {

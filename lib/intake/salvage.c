@@ -5,7 +5,8 @@
 
 /*
  * By compare-and-swap: the driver, which has no lock, may just be handing the
- * timer over, or freeing its slot.
+ * timer over, or freeing its slot: that of the ticket pairs with the one in
+ * slot_hand_over, and that of the state with itself in slot_free.
  */
 static bool take(struct slot *s)
 {

@@ -123,7 +123,10 @@ static uint32_t end_of_touch(uint32_t word)
 	return end - word < TOUCHED ? end : word + TOUCHED;
 }
 
-/* Nobody uses these slots yet; or somebody does, who touched them first. */
+/*
+ * Nobody uses these slots yet; or somebody does, who touched them first: so it
+ * writes by compare-and-swap, which orders nothing here.
+ */
 void slots_touch(struct slots *t, uint32_t word)
 {
 	uint32_t end = end_of_touch(word) << SLOT_WORD_LOG2;

@@ -272,7 +272,10 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
 }
 
-/* Has there ever been one?  Any thread. */
+/*
+ * Has there ever been one?  Any thread.  Orders nothing: the lock is taken before
+ * a slot is used.
+ */
 static inline bool slots_begun(const struct slots *t)
 {
 	return atomword_load(&t->chunk[0]) != 0;
@@ -448,7 +451,7 @@ struct callback {
  * The same two, which also tell what the timer was to call, if they return 0.
  * Acquire: pairs with the store in slot_arm, so that these are not older than
  * the state.  The compare-and-swap releases, too: they are read before another
- * timer can be in the slot.
+ * timer can be in the slot, for who frees it has seen it dead.
  */
 int slot_take(struct slot *s, uint64_t id, struct callback *ret);
 int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret);

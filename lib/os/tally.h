@@ -88,7 +88,10 @@ static inline uint32_t tally_close(struct tally *t)
 	return was / TALLY_ONE;
 }
 
-/* Opens a closed one with n.  Release: for who changes it. */
+/*
+ * Opens a closed one with n.  Release: pairs with the load in tally_is_open, and
+ * with the compare-and-swap of who changes it.
+ */
 static inline void tally_open(struct tally *t, uint32_t n)
 {
 	atom32_store_release(&t->word, n * TALLY_ONE);

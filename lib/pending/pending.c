@@ -389,6 +389,7 @@ struct entry pending_take(struct pending *p)
 	return e;
 }
 
+/* A hint, which orders nothing: it is judged under the lock. */
 bool pending_first_moved(const struct pending *p)
 {
 	const struct slot *s;
