@@ -83,8 +83,8 @@ static bool is_open(const struct cap *c)
 }
 
 /*
- * Under the cap's lock, so that it does not open.  Here and below, what is added
- * to the common purse orders nothing: that a purse is closed does.
+ * Under the cap's lock, so that it does not open.  Here and below, what is
+ * added to the common purse orders nothing: that a purse is closed does.
  */
 static void close_purse(struct cap *c, struct purse *p)
 {

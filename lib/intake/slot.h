@@ -273,8 +273,8 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 }
 
 /*
- * Has there ever been one?  Any thread.  Orders nothing: the lock is taken before
- * a slot is used.
+ * Has there ever been one?  Any thread.  Orders nothing: the lock is taken
+ * before a slot is used.
  */
 static inline bool slots_begun(const struct slots *t)
 {

@@ -89,8 +89,8 @@ static inline uint32_t tally_close(struct tally *t)
 }
 
 /*
- * Opens a closed one with n.  Release: pairs with the load in tally_is_open, and
- * with the compare-and-swap of who changes it.
+ * Opens a closed one with n.  Release: pairs with the load in tally_is_open,
+ * and with the compare-and-swap of who changes it.
  */
 static inline void tally_open(struct tally *t, uint32_t n)
 {
