@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What the shared library takes from the C library is this and no more: so it
+# reads no environment variable, opens no file, runs no program, and has one
+# function with a format.
+set -eu
+builddir=${builddir:?run this by make check}
+
+so=$builddir/.libs/libtimerthread.so
+if ! [ -e "$so" ]; then
+	echo "no shared library was built"
+	exit 77
+fi
+if [ -n "$TT_SANITIZER" ]; then
+	echo "a sanitizer takes more"
+	exit 77
+fi
+
+memory='aligned_alloc free malloc realloc memcpy memmove memset mmap munmap'
+time='clock_getres clock_gettime timerfd_create timerfd_gettime
+	timerfd_settime'
+threads='prctl pthread_atfork pthread_attr_getdetachstate
+	pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
+	pthread_cond_signal pthread_cond_wait pthread_create pthread_detach
+	pthread_join pthread_key_create pthread_mutex_destroy
+	pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
+	pthread_self pthread_setcancelstate pthread_setname_np
+	pthread_setspecific pthread_sigmask register_atfork sched_getcpu
+	sigdelset sigfillset syscall sysconf'
+text='dladdr strlen strnlen vsnprintf'
+files='close read write writev'
+rest='abort errno_location stack_chk_fail stack_chk_fail_local
+	tls_get_addr'
+# What a program may have: a sanitizer's runtime.
+weak='AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd
+	AnnotateIgnoreWritesBegin AnnotateIgnoreWritesEnd
+	lsan_register_root_region lsan_unregister_root_region
+	tsan_acquire tsan_release'
+# What compilers and linkers put into any library.
+loader='ITM_deregisterTMCloneTable ITM_registerTMCloneTable cxa_finalize
+	gmon_start deregister_frame_info register_frame_info'
+
+# shellcheck disable=SC2086 # lists of words
+allowed="$(printf ' %s' $memory $time $threads $text $files $rest $weak \
+	$loader) "
+failed=0 n=0
+# Without versions; with "__" before or behind, "_chk", "64" or "_time64" it is
+# the same.
+for name in $($NM -D --undefined-only "$so" | awk '{ print $NF }' |
+	sed 's/@.*//; s/^_*//; s/_chk$//; s/_time64$//; s/64$//; s/_*$//' | sort -u); do
+	n=$((n + 1))
+	case $allowed in
+	*" $name "*) ;;
+	*)
+		echo "FAIL: it takes $name"
+		failed=1
+		;;
+	esac
+done
+echo "$n names"
+[ "$n" -gt 20 ] || failed=1
+exit "$failed"
