@@ -438,12 +438,17 @@ size_t pending_bytes(const struct pending *p)
 	       blocks * sizeof(struct block);
 }
 
+const struct block *pending_chain(const struct pending *p, size_t i)
+{
+	return block_of(heap_at(&p->blocks, i));
+}
+
 size_t pending_count(const struct pending *p)
 {
 	size_t n = p->heap.n + wheel_count(&p->wheel);
 
 	for (size_t i = 0; i < p->blocks.n; i++) {
-		const struct block *b = block_of(heap_at(&p->blocks, i));
+		const struct block *b = pending_chain(p, i);
 
 		for (; b; b = b->next)
 			n += b->n;

@@ -95,6 +95,9 @@ bool pending_trim(struct pending *p);
 /* The memory that it has, but for a few spares. */
 size_t pending_bytes(const struct pending *p);
 
+/* The blocks behind entry i of p->blocks; for tests. */
+const struct block *pending_chain(const struct pending *p, size_t i);
+
 /* Entries in it; for tests. */
 size_t pending_count(const struct pending *p);
 
