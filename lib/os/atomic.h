@@ -13,6 +13,8 @@
 #ifndef TT_ATOMIC_H
 #define TT_ATOMIC_H
 
+#include "os/point.h"
+
 #include <atomic_ops.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,21 +24,25 @@ typedef volatile AO_t atomword; /* as large as a pointer */
 
 static inline uint32_t atom32_load(const atom32 *a)
 {
+	POINT();
 	return AO_int_load(a);
 }
 
 static inline uint32_t atom32_load_acquire(const atom32 *a)
 {
+	POINT();
 	return AO_int_load_acquire(a);
 }
 
 static inline void atom32_store(atom32 *a, uint32_t value)
 {
+	POINT();
 	AO_int_store(a, value);
 }
 
 static inline void atom32_store_release(atom32 *a, uint32_t value)
 {
+	POINT();
 	AO_int_store_release(a, value);
 }
 
@@ -44,48 +50,57 @@ static inline void atom32_store_release(atom32 *a, uint32_t value)
 static inline uint32_t atom32_swap_acquire(atom32 *a, uint32_t from,
 					   uint32_t to)
 {
+	POINT();
 	return AO_int_fetch_compare_and_swap_acquire(a, from, to);
 }
 
 /* The same; acquires and releases. */
 static inline uint32_t atom32_swap(atom32 *a, uint32_t from, uint32_t to)
 {
+	POINT();
 	return AO_int_fetch_compare_and_swap_full(a, from, to);
 }
 
 static inline void atom32_add(atom32 *a, uint32_t n)
 {
+	POINT();
 	(void)AO_int_fetch_and_add(a, n);
 }
 
 static inline uintptr_t atomword_load(const atomword *a)
 {
+	POINT();
 	return AO_load(a);
 }
 
 static inline uintptr_t atomword_load_acquire(const atomword *a)
 {
+	POINT();
 	return AO_load_acquire(a);
 }
 
 static inline void atomword_store(atomword *a, uintptr_t value)
 {
+	POINT();
 	AO_store(a, value);
 }
 
 static inline void atomword_store_release(atomword *a, uintptr_t value)
 {
+	POINT();
 	AO_store_release(a, value);
 }
 
 /* False: it was not from.  Acquires and releases. */
 static inline bool atomword_swap(atomword *a, uintptr_t from, uintptr_t to)
 {
+	POINT();
 	return AO_compare_and_swap_full(a, from, to);
 }
 
 static inline void atomword_add(atomword *a, uintptr_t n)
 {
+	POINT();
 	(void)AO_fetch_and_add(a, n);
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "os/clock.h"
+#include "os/point.h"
 
 #define NS_PER_S 1000000000
 
@@ -10,7 +11,7 @@ int64_t clock_now(clockid_t clock)
 	struct timespec t;
 
 	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+	return POINT_CLOCK((int64_t)t.tv_sec * NS_PER_S + t.tv_nsec);
 }
 
 const char *clock_name(clockid_t clock)
