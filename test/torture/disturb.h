@@ -16,9 +16,6 @@
  */
 void disturb_begin(uint64_t seed, struct timerthread *inherited);
 
-/* From now on the library's clock goes on in steps of so many nanoseconds. */
-void disturb_clock(int64_t step);
-
 /* No disturbance any more.  Prints what there was. */
 void disturb_end(void);
 

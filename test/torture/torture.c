@@ -88,7 +88,6 @@ static void end_shared(void)
 
 START_TEST(tortured)
 {
-	static const int64_t steps[] = {1, 1, 1000, 100000, 4000000};
 	const char *s = getenv("TT_TORTURE_SECONDS");
 	time_t end = time(NULL) + (s ? atoi(s) : 4);
 	struct totals totals = {0};
@@ -105,7 +104,6 @@ START_TEST(tortured)
 			pthread_create(&t[i], NULL, live_again, (void *)i), 0);
 	rounds_begin(rng);
 	do {
-		disturb_clock(steps[random_below(&rng, 5)]);
 		rounds_run_one(&rng, &totals);
 	} while (time(NULL) < end);
 	atomic_store(&over, true);
