@@ -272,7 +272,8 @@ static void check(enum expiry x)
 		ck_assert(!has_new_entry);
 		ck_assert_int_eq(entry.deadline, LATER);
 		ck_assert_int_eq(slot.queued, LATER);
-		/* fall through */
+		ck_assert(cancelled == 0 || is_pending());
+		break;
 	case EXPIRY_PENDING:
 		ck_assert(cancelled == 0 || is_pending());
 		break;
