@@ -12,8 +12,8 @@ faults are in the files *.mutants beside this; their form:
 
     == TITLE
     file: PATH
-    killed by: TEST [TEST...]     each as test_stat, or test_stat:polled for
-                                  one with TT_DRIVER=polled
+    killed by: TEST [TEST...]     each as test_stat, torture or stress; or as
+                                  test_stat:polled with TT_DRIVER=polled
     ---
     LINES as they are, which occur once
     +++
@@ -95,9 +95,15 @@ def prepare(sources, build):
     return copy, made
 
 
+def program(test):
+    name = test.partition(":")[0]
+    folder = "unit" if name.startswith("test_") else name
+    return "test/%s/%s" % (folder, name)
+
+
 def notices(test, made):
-    name, _, driver = test.partition(":")
-    status = run(["./test/unit/" + name], made, TIMEOUT_S,
+    driver = test.partition(":")[2]
+    status = run(["./" + program(test)], made, TIMEOUT_S,
                  TT_DRIVER=driver or "thread",
                  CK_TIMEOUT_MULTIPLIER=CHECK_TIMEOUT_PART)
     return status != 0
@@ -109,11 +115,10 @@ def plant(mutant, copy, made):
     text = path.read_text()
     if text.count(mutant.old) != 1:
         return None, "it occurs %d times" % text.count(mutant.old)
-    tests = sorted({t.partition(":")[0] for t in mutant.killers or []})
+    programs = sorted({program(t) for t in mutant.killers or []})
     try:
         path.write_text(text.replace(mutant.old, mutant.new))
-        if run(["make", "-j2", "libcore.la"] +
-               ["test/unit/" + t for t in tests], made) != 0:
+        if run(["make", "-j2", "libcore.la"] + programs, made) != 0:
             return None, "it does not compile"
         return [t for t in mutant.killers or [] if notices(t, made)], None
     finally:
