@@ -16,7 +16,7 @@
 #define FORK_EVERY 64 /* gusts */
 
 static struct timerthread *inherited;
-static uint64_t seed; /* constant from disturb_begin on */
+static uint64_t seed; /* constant from disturb_seed on */
 static pthread_t gusts;
 static atomic_bool on;
 static atomic_ulong points, yields, sleeps_there, signals, moves, forks;
@@ -174,11 +174,15 @@ static void *gust(void *arg)
 	return arg;
 }
 
-void disturb_begin(uint64_t from, struct timerthread *tt)
+void disturb_seed(uint64_t from)
+{
+	seed = from;
+}
+
+void disturb_begin(struct timerthread *tt)
 {
 	const struct sigaction action = {.sa_handler = handle};
 
-	seed = from;
 	inherited = tt;
 	sigaction(SIGUSR1, &action, NULL);
 	atomic_store(&on, true);

@@ -11,10 +11,16 @@
 #include <timerthread.h>
 
 /*
- * From now on, with random numbers from there.  Forked children are destroyers
- * of one instance that exists until the end, in which others schedule.
+ * Random numbers come from there, and the step of the clock.  Before the first
+ * instance is created, for the clock must not go back.
  */
-void disturb_begin(uint64_t seed, struct timerthread *inherited);
+void disturb_seed(uint64_t seed);
+
+/*
+ * From now on.  Forked children destroy one instance that exists until the end,
+ * in which others schedule.
+ */
+void disturb_begin(struct timerthread *inherited);
 
 /* No disturbance any more.  Prints what there was. */
 void disturb_end(void);

@@ -96,9 +96,10 @@ START_TEST(tortured)
 
 	printf("torture: TT_SEED=%" PRIu64 "\n", seed);
 	fflush(stdout);
+	disturb_seed(seed);
 	ck_assert_int_eq(timerthread_create(&shared), 0);
 	ck_assert_int_eq(timerthread_start(shared, NULL), 0);
-	disturb_begin(seed, shared);
+	disturb_begin(shared);
 	for (uintptr_t i = 0; i < LIVERS; i++)
 		ck_assert_int_eq(
 			pthread_create(&t[i], NULL, live_again, (void *)i), 0);

@@ -20,6 +20,12 @@ bool handover_announce(struct bucket *b, struct wakeup *w, int64_t deadline)
 	weak_fail("it is not handed over");
 }
 
+void wakeup_kick(struct wakeup *w)
+{
+	(void)w;
+	weak_fail("the driver is awake");
+}
+
 static void come_upon(struct entry e)
 {
 	uint64_t overrun = 0;
