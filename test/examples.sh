@@ -17,6 +17,7 @@ run() {
 	}
 }
 
+run first
 run request-guard
 run idle-connections
 run rpc-deadlines --seconds 1

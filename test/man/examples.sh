@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Each program under EXAMPLES in the manual is one: it compiles without a
-# warning as a user would compile it, and runs.  The one in timerthread(7), and
-# in the README, is examples/request-guard.c to the letter.
+# warning as a user would compile it, and runs.  The first one in timerthread(7),
+# and the one in the README, are examples/first.c to the letter.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
@@ -16,7 +16,9 @@ trap 'rm -rf "$work"' EXIT
 # Each literal block of the section into a file of its own, with the escapes
 # of roff taken back; the backslash itself last.
 extract() {
-	sed -n '/^\.SH "*EXAMPLES/,/^\.SH "*[^E]/p' "$1" |
+	awk '/^\.SH / { whole = /EXAMPLES/ }
+		/^\.S[HS] / { here = whole || /A first program/ }
+		here' "$1" |
 		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(dq/"/g' \
 			-e 's/\\(ti/~/g' -e 's/\\(ha/^/g' -e 's/\\&//g' \
 			-e 's/\\(rs/\\e/g' -e 's/\\e/\\/g' |
@@ -71,13 +73,13 @@ for source in "$work"/*.c; do
 	}
 done
 for copy in timerthread.7.1.c README.c; do
-	if ! diff "$srcdir/examples/request-guard.c" "$work/$copy"; then
-		echo "FAIL: $copy is not examples/request-guard.c"
+	if ! diff "$srcdir/examples/first.c" "$work/$copy"; then
+		echo "FAIL: $copy is not examples/first.c"
 		failed=1
 	fi
 done
 # What the README says that it prints.
-sed -n '/^It prints:/,/^[A-Z].*argument/s/^    //p' "$srcdir/README" \
+sed -n '/^It prints:/,/^Two commands/s/^    //p' "$srcdir/README" \
 	>"$work/expected"
 LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
 	"$work/README" >"$work/printed"
