@@ -33,9 +33,12 @@ static void add_symbol(struct text *t, timerthread_fn *fn)
 	text_add(t, "%p", (void *)fn);
 	if (!symbol_find((void *)fn, &s))
 		return;
-	text_add(t, " (%s+%#zx", s.file, s.in_file);
-	if (s.name)
-		text_add(t, ": %s+%#zx", s.name, s.in_name);
+	text_add(t, " (%s", s.file);
+	text_add(t, "+%#zx", s.in_file);
+	if (s.name) {
+		text_add(t, ": %s", s.name);
+		text_add(t, "+%#zx", s.in_name);
+	}
 	text_add(t, ")");
 }
 
@@ -124,11 +127,9 @@ static void add_running(struct text *t, const struct timerthread *tt)
 	struct sighting s = RUNNING_BEGIN;
 
 	text_add(t, "running now\n");
-	while (running_next(tt, &s)) {
+	while (running_next(tt, now, &s)) {
 		text_add(t, "  %#018" PRIx64 " for ", s.id);
-		text_add_seconds(t, (uint64_t)(now > s.since.steady
-						       ? now - s.since.steady
-						       : 0));
+		text_add_seconds(t, (uint64_t)(now - s.since.steady));
 		text_add(t, " s: ");
 		add_symbol(t, s.fn);
 		text_add(t, ", argument %p\n", s.arg);

@@ -13,9 +13,9 @@ static struct instances *const all = &timerthread_instances;
 
 /*
  * In a child the first thread that comes makes the list a new one; the others
- * wait for that.  It does no more than that, and holds nothing.
+ * wait for that.  It does no more than that, and holds nothing.  The
+ * compare-and-swap says who does it, and orders nothing.
  */
-/* The compare-and-swap says who does it, and orders nothing. */
 static void make_ready(uint32_t generation)
 {
 	uint32_t claimed = atom32_load(&all->claimed);

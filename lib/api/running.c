@@ -8,9 +8,9 @@
 
 #include <errno.h>
 
-bool running_next(const struct timerthread *tt, struct sighting *s)
+bool running_next(const struct timerthread *tt, int64_t by, struct sighting *s)
 {
-	struct sighting best = {.id = UINT64_MAX, .since.steady = INT64_MAX};
+	struct sighting best = {.id = UINT64_MAX, .since.steady = by};
 
 	runs_next_of(&tt->engine.inside, s, &best);
 	runs_next(&tt->runs, s, &best);
@@ -25,10 +25,10 @@ static int64_t run_time(const struct sighting *s, int64_t now)
 
 int64_t running_longest(const struct timerthread *tt)
 {
+	int64_t now = clock_now(CLOCK_MONOTONIC);
 	struct sighting s = RUNNING_BEGIN;
 
-	return running_next(tt, &s) ? run_time(&s, clock_now(CLOCK_MONOTONIC))
-				    : 0;
+	return running_next(tt, now, &s) ? run_time(&s, now) : 0;
 }
 
 TT_EXPORT int timerthread_get_running(struct timerthread *tt,
@@ -40,7 +40,7 @@ TT_EXPORT int timerthread_get_running(struct timerthread *tt,
 
 	if (r < 0)
 		return r;
-	if (!instance_lives(tt) || !running_next(tt, &s))
+	if (!instance_lives(tt) || !running_next(tt, INT64_MAX, &s))
 		return -ENOENT;
 	if (ret_id)
 		*ret_id = s.id;
@@ -56,7 +56,7 @@ static int visit(struct timerthread *tt, int64_t threshold,
 	struct sighting s = RUNNING_BEGIN;
 	int n = 0;
 
-	while (running_next(tt, &s) && run_time(&s, now) > threshold) {
+	while (running_next(tt, now, &s) && run_time(&s, now) > threshold) {
 		fn(s.id, s.fn, s.arg, run_time(&s, now), ctx);
 		n++;
 	}

@@ -3,7 +3,9 @@
  * Which callbacks are running now, for who looks from outside.
  *
  * They are found one after the other, in the order of when they began: so no
- * list of them is made, and nothing is locked meanwhile.
+ * list of them is made, and nothing is locked meanwhile.  Others begin while
+ * one looks, without end where much is to be run: so it is said by when those
+ * have begun that are looked for.
  *
  * Any thread; of an instance that lives.
  */
@@ -15,8 +17,11 @@
 /* Before the first. */
 #define RUNNING_BEGIN ((struct sighting){.since.steady = INT64_MIN})
 
-/* The one that comes after *s, into *s.  False: there is none. */
-bool running_next(const struct timerthread *tt, struct sighting *s);
+/*
+ * The one that comes after *s and had begun by then, on CLOCK_MONOTONIC, into
+ * *s.  False: there is none.
+ */
+bool running_next(const struct timerthread *tt, int64_t by, struct sighting *s);
 
 /* How long the one runs that runs the longest; 0: none does. */
 int64_t running_longest(const struct timerthread *tt);

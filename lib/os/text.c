@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No piece is longer. */
+/* Of a piece that is longer the rest is left out. */
 #define PIECE_MAX 512
 
 void text_begin(struct text *t, char *to, size_t size)
@@ -32,8 +32,10 @@ static void flush(struct text *t)
 	while (done < t->held && t->error == 0) {
 		ssize_t n = write(t->fd, t->to + done, t->held - done);
 
-		if (n >= 0)
+		if (n > 0)
 			done += (size_t)n;
+		else if (n == 0)
+			t->error = -EIO; /* it would go on for ever */
 		else if (errno != EINTR)
 			t->error = -errno;
 	}

@@ -392,6 +392,47 @@ START_TEST(dumps_each_clock)
 }
 END_TEST
 
+/* Runs again and again, but not for ever. */
+static void busy(void *arg)
+{
+	unsigned *runs = arg;
+	timerthread_id id;
+	int64_t until = timerthread_now(NULL) + TIMERTHREAD_USEC;
+
+	while (timerthread_now(NULL) < until)
+		continue;
+	if (++*runs == 100000 && timerthread_get_current(NULL, &id) == 0)
+		timerthread_cancel(tt, id);
+	post(&ran);
+}
+
+static int lines_with(const char *what)
+{
+	int n = 0;
+
+	for (const char *at = page; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+/* Of one timer's runs one at most, though another begins at each look. */
+START_TEST(dumps_what_runs_at_one_moment)
+{
+	unsigned runs = 0;
+	timerthread_id id;
+
+	start();
+	id = every(0, 1, busy, &runs);
+	wait_for(&ran);
+	for (int i = 0; i < 100; i++) {
+		dump();
+		ck_assert_int_le(lines_with(" for 0."), 1);
+	}
+	timerthread_cancel_wait(tt, id);
+	end();
+}
+END_TEST
+
 static atom32 over;
 
 static void *work(void *arg)
@@ -436,6 +477,7 @@ int main(void)
 		dumps,
 		dumps_names,
 		dumps_each_clock,
+		dumps_what_runs_at_one_moment,
 		while_others_work,
 	};
 
