@@ -474,7 +474,7 @@ int timerthread_cancel(struct timerthread *tt, timerthread_id id);
 
 /*
  * As timerthread_cancel; where that returns 0 this also stores the timer's
- * argument in *ret_arg.  For who knows only the id.
+ * argument in *ret_arg.  For callers that know only the id.
  * -EINVAL: tt or ret_arg is NULL.
  */
 int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call of the user's that drives: it has the engine take a turn.
+ * A call of the program that drives: it has the engine take a turn.
  *
  * Guarantee: from a driver_begin that returned 0 to the driver_end no other
- * turn begins, and the instance is not freed.  Who comes while a turn ends
- * waits for that, and is not refused.
+ * turn begins, and the instance is not freed.  A call that comes while a
+ * turn ends waits for that, and is not refused.
  *
  * Any thread.
  */

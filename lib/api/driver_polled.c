@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver that is an event loop of the user's.
+ * The driver that is an event loop of the program.
  *
  * Each dispatch is a batch (see turn.h) up to the time at which it begins.
  */

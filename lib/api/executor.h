@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An executor of the user's, which runs callbacks where it likes.
+ * An executor of the program, which runs callbacks on threads of its choice.
  *
  * A timer that expires is handed over to it (see handover.h), and is pending
  * until the executor has its callback begin.  So a cancel or a reschedule that

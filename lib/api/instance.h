@@ -30,11 +30,11 @@ enum life {
 	LIFE_STOPPED,
 };
 
-/* Who has the engine take its turns. */
+/* What has the engine take its turns. */
 enum driver {
 	DRIVER_NONE,    /* not started */
 	DRIVER_THREAD,  /* a thread of its own */
-	DRIVER_POLLED,  /* an event loop of the user's */
+	DRIVER_POLLED,  /* an event loop of the program */
 	DRIVER_VIRTUAL, /* a test with a virtual clock */
 };
 
@@ -79,7 +79,7 @@ struct timerthread {
 	bool reaped;      /* the thread was joined, or is, or need not be */
 	bool reaping;     /* it is being joined */
 	unsigned joiners; /* threads that wait for the end of callbacks */
-	bool orphaned;    /* whoever is the last frees it */
+	bool orphaned;    /* the last one that leaves frees it */
 	pthread_t thread;
 	/* Their heads say what protects them. */
 	struct runs runs;
@@ -146,8 +146,8 @@ void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE]);
 int64_t instance_now(const struct timerthread *tt);
 
 /*
- * Is the caller in a function of the user's that tt has called: for this timer,
- * or (0) any?
+ * Is the caller in a function of the program that tt has called: for this
+ * timer, or (0) any?
  */
 bool instance_inside(const struct timerthread *tt, timerthread_id id);
 

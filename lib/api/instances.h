@@ -41,7 +41,7 @@ struct instances {
 	struct instance_link head; /* whose next is the first */
 };
 
-/* Named for who debugs a program that has such a name, too. */
+/* Its name is the library's, for programs have such names, too. */
 extern struct instances timerthread_instances;
 
 /* Nothing if it is on this process's list. */

@@ -5,7 +5,7 @@
  * stop shuts the buckets before it stops the driver, each under its lock: a
  * schedule call either is in its bucket by then or fails, so that what stop
  * leaves behind is complete.  Of several threads in stop one reaps the timer
- * thread, and the others wait for that one.  Whoever destroys waits until they
+ * thread, and the others wait for that one.  A destroy waits until they
  * have left; where a callback destroys, the last one to leave frees.
  */
 #include "config.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pending timers that are due first, for who looks from outside.
+ * The pending timers that are due first, for a thread that looks from outside.
  *
  * All slots are looked at, 64 at a time under their bucket's lock: so calls go
  * on meanwhile, and each timer is told as it was at some moment.

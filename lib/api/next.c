@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the next timer is due, for who sleeps in its own way until then.
+ * When the next timer is due, for a caller that sleeps until then.
  *
  * On a virtual clock this is the deadline of a timer that is pending: the test
  * is the driver, so the caller may look as the driver does, under the mutex,

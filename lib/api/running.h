@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which callbacks are running now, for who looks from outside.
+ * Which callbacks are running now, for a thread that looks from outside.
  *
  * They are found one after the other, in the order of when they began: so no
- * list of them is made, and nothing is locked meanwhile.  Others begin while
- * one looks, without end where much is to be run: so it is said by when those
- * have begun that are looked for.
+ * list of them is made, and nothing is locked meanwhile.  New ones
+ * may begin all the time: so the caller says by when those have begun that it
+ * looks for.
  *
  * Any thread; of an instance that lives.
  */

@@ -15,8 +15,9 @@
  *  3. To begin and to end takes a lock that other CPUs seldom take, and wakes
  *     nobody before the instance is stopped.
  *
- * Who starts and frees the instance: open, free.  Under its mutex: close_*.
- * The driver: give.  Any thread: begin, end, find, next, count_called.
+ * The thread that starts or frees the instance: open, free.  Under its mutex:
+ * close_*.  The driver: give.  Any thread: begin, end, find, next,
+ * count_called.
  */
 #ifndef TT_RUNS_H
 #define TT_RUNS_H
@@ -29,11 +30,11 @@
 
 struct runs_part;
 
-/* One that is running, on the stack of who runs it. */
+/* One that is running, on the stack of the thread that runs it. */
 struct running {
 	struct inside inside;
 	struct runs_part *part; /* that has it on its list */
-	/* Whose run it is writes these: what is counted at the end. */
+	/* Written by the thread that runs it: what is counted at the end. */
 	bool ran;
 	int64_t due; /* when its timer was */
 	struct timing timing;
@@ -46,7 +47,7 @@ struct runs_part {
 	struct lock lock;
 	/* Protected by the lock. */
 	bool closed;
-	/* Written under the lock.  Who is on the list sees that one is. */
+	/* Written under the lock.  A thread on the list finds it not 0. */
 	union {
 		atomword first;                /* one that is running, or 0 */
 		struct running *first_running; /* the same, for debuggers */

@@ -2,8 +2,8 @@
 /*
  * What was measured, at one moment or between two.
  *
- * Histograms are never set back, for others may read them, too: who wants those
- * of an interval takes the difference of two snapshots.
+ * Histograms are never set back, for others may read them, too.  Those of an
+ * interval are the difference of two snapshots.
  */
 #include "config.h"
 

@@ -2,11 +2,11 @@
 /*
  * What an instance has done and has.
  *
- * Calls that schedule count, for they have a bucket's lock; who runs timers
- * counts and measures the runs.  A cancel is a compare-and-swap on the slot and
- * counts nothing: who wants to know looks at all slots and sees how many timers
- * live.  Those that were scheduled, do not live and did not end with a run were
- * cancelled.
+ * Calls that schedule count, for they have a bucket's lock; the thread that
+ * runs timers counts and measures the runs.  A cancel is a compare-and-swap on
+ * the slot and counts nothing: a call that wants the number looks at all slots
+ * and sees how many timers live.  Those that were scheduled, do not live and
+ * did not end with a run were cancelled.
  *
  * So that these never seem to be too many the order is: what was scheduled is
  * read, under the lock, then the slots, then what has ended; for that is

@@ -23,7 +23,7 @@ static bool is_ending(const struct slot *s, uint64_t id)
 	return atom32_load(&s->state) == slot_in(slot_word(id), SLOT_ENDING);
 }
 
-/* With the mutex held.  Who ends the callback takes it off the chain. */
+/* With the mutex held.  The end of the callback takes it off the chain. */
 static void sleep_on(struct await *a, const struct slot *s, uint64_t id)
 {
 	struct waiter w = {.s = s, .next = a->first};

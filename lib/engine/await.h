@@ -12,8 +12,8 @@
  *  4. Each sleeps on a condition of its own: the end of a callback wakes those
  *     that wait for it, and no others.
  *
- * Any thread: cancel.  The driver: end.  Who destroys the instance:
- * empty.
+ * Any thread: cancel.  The driver: end.  The thread that destroys the
+ * instance: empty.
  */
 #ifndef TT_AWAIT_H
 #define TT_AWAIT_H

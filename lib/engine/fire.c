@@ -17,7 +17,7 @@ static void count(struct engine *e)
 		e->ran++;
 }
 
-/* Who sees that the timer is over can count on its place. */
+/* A thread that sees that the timer is over can count on its place. */
 void fire_conclude(struct engine *e, struct slot *s)
 {
 	cap_give(&e->cap);

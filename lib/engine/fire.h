@@ -3,7 +3,7 @@
  * Firing: what is done with the first entry when it has come up.  Its timer
  * is run, handed over to an executor, or put back; or it is over.
  *
- * The driver; call and conclude: whoever runs the timer.
+ * The driver; call and conclude: the thread that runs the timer.
  */
 #ifndef TT_FIRE_H
 #define TT_FIRE_H
@@ -24,7 +24,7 @@ enum step fire(struct engine *e);
 /*
  * Calls the callback of the timer that has begun in s, at t->begun; the rest of
  * *t is told.  False: it returned in a child of fork(2), where e may be gone.
- * Whoever runs the timer.
+ * The thread that runs the timer.
  */
 bool fire_call(struct engine *e, struct inside *in, struct slot *s,
 	       uint64_t overrun, struct timing *t);

@@ -21,8 +21,8 @@
  *     thread's stack, but what it creates may get the address of what it has
  *     destroyed.
  *
- * inside_call: whoever calls the function.  Any thread: look; for itself: the
- * rest.
+ * inside_call: the thread that calls the function.  Any thread: look; for
+ * itself: the rest.
  */
 #ifndef TT_INSIDE_H
 #define TT_INSIDE_H
@@ -60,14 +60,14 @@ struct sighting {
 };
 
 /*
- * A function that is running.  Who it is writes this, and others may read: they
- * find somebody else there, or nobody.
+ * A function that is running.  The thread or task that is in it writes this,
+ * and others may read: they find another one there, or none.
  */
 struct inside {
 	atomword who; /* 0: nobody */
 	/*
-	 * Odd: it is a timer's callback, and the rest is that.  Who reads the
-	 * rest, and the same odd number before and after, has what belongs
+	 * Odd: it is a timer's callback, and the rest is that.  A reader that
+	 * finds the same odd number before and after the rest has what belongs
 	 * together.
 	 */
 	atom32 runs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a call is still going on, for who has a record of it and may outlive
- * it: the call may end on another thread than the record's.
+ * Whether a call is still going on.  A thread keeps a record of the call, which
+ * may outlive it: the call may end on another thread.
  *
  * Held by the call and by the record; the last one to let go frees it.
  *

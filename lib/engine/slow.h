@@ -6,7 +6,7 @@
  * timer is not over yet: who waits for the callback waits for the hook, too.
  * What the hook calls of the library has the callback's rules.
  *
- * Whoever runs the timer.
+ * The thread that runs the timer.
  */
 #ifndef TT_SLOW_H
 #define TT_SLOW_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last moment before a deadline, for who wants his timers on time: the
- * kernel ends a sleep 5 to 100 us late, so the driver ends it before the
- * deadline, and watches the clock for the rest.
+ * The last moment before a deadline, where timers must be on time: the kernel
+ * ends a sleep 5 to 100 us late, so the driver ends it before the deadline, and
+ * watches the clock for the rest.
  *
  * Guarantees:
  *  1. It spins only for a timer that was live when it began to, and for no
  *     longer than the spin that was set.
- *  2. While it spins whoever schedules an earlier timer is heard at once, and
- *     makes no system call for that.
+ *  2. While it spins an earlier timer that is scheduled is noticed at once, and
+ *     takes no system call.
  *
  * The driver, with a timer thread.
  */

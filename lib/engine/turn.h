@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A turn of the engine: it visits the buckets in which something is due, and
- * runs what is.  Who has the engine take its turns is the driver: a thread of
- * its own, an event loop, or a test with a virtual clock.
+ * runs what is.  The driver has the engine take its turns: it is a thread of
+ * the instance's own, an event loop, or a test with a virtual clock.
  *
  * A turn is a batch.  The driver says until when: by the time that the clock
  * shows now, or that a virtual clock is set to.  All that is due by then and
  * was there at the beginning runs, in the order of deadlines; what arrives
- * meanwhile is for the next turn.  So nobody who schedules again and again for
- * as soon as possible holds up others.
+ * meanwhile is for the next turn.  So a callback that schedules again and again
+ * for as soon as possible holds up no others.
  *
  * Guarantees:
  *  1. A timer never runs before its deadline, and those of a turn run in the

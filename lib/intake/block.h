@@ -10,7 +10,7 @@
  *  1. Blocks that were kept for a reserve come back to it.
  *  2. Where there is no reserve the pool's lock is never taken.
  *
- * Any thread: take, give, bytes.  Who starts and frees the instance: the rest.
+ * Any thread: take, give, bytes.  At the instance's start and end: the rest.
  */
 #ifndef TT_BLOCK_H
 #define TT_BLOCK_H

@@ -26,9 +26,9 @@
  *  5. No timer in the bucket is due before `nearest`, which is announced to the
  *     wake-up; or the driver is visiting the bucket.
  *
- * Any thread: schedule, reschedule, get_deadline.  Who uses it first: init.
- * Who starts and stops the instance: open, shut.  The driver: collect, put,
- * reclaim, flush.
+ * Any thread: schedule, reschedule, get_deadline.  Its first user: init.  The
+ * thread that starts or stops the instance: open, shut.  The driver: collect,
+ * put, reclaim, flush.
  */
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H

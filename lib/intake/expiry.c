@@ -40,7 +40,7 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 
 /*
  * As expiry_judge, by the word that was there, which it hands out.  The lock
- * orders the rest; who changes the state tells whether that is there still.
+ * orders the rest; a change of the state fails if that word is not there still.
  */
 static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)

@@ -9,13 +9,13 @@
  * the driver keeps any timer for whose entry there is no memory.
  *
  * Guarantees:
- *  1. While a timer is handed over nothing else refers to its slot: who
+ *  1. While a timer is handed over nothing else refers to its slot: a call that
  *     reschedules it to an earlier time makes no entry.  That lasts until it
  *     has an entry again, or the slot is freed.
  *  2. It keeps its meaning: pending until its callback begins, and cancelled
  *     or rescheduled as any other.
  *
- * Whoever has the timer, on any thread: begin, rearm, free, strand_new.  The
+ * The thread that has the timer: begin, rearm, free, strand_new.  The
  * driver: give, strand, collect.  test/model/slot.pml is a model of this for
  * Spin.
  */
@@ -26,8 +26,8 @@
 #include "intake/expiry.h"
 
 /*
- * As expiry_begin, but RUN: it is handed over now, and whoever has it may begin
- * it with handover_begin.
+ * As expiry_begin, but RUN: it is handed over now, and the thread that has it
+ * may begin it with handover_begin.
  */
 enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
 			  int64_t now);

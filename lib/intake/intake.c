@@ -91,7 +91,7 @@ void intake_open(struct intake *in)
 		bucket_open(&in->bucket[i]);
 }
 
-/* Who uses a bucket for the first time after that finds that it is shut. */
+/* A bucket that is used for the first time after that is found shut. */
 void intake_shut(struct intake *in)
 {
 	struct bucket_set used = set_open(in, false);

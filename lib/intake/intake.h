@@ -65,7 +65,7 @@ void intake_shut(struct intake *in);
  */
 bool intake_use(struct intake *in, struct bucket *b);
 
-/* The same, for who starts the instance. */
+/* The same, at the start of the instance. */
 void intake_set_up(struct intake *in, struct bucket *b);
 
 /* Which buckets have been set up: no other has a timer. */

@@ -10,8 +10,8 @@
  *     (24 bytes for 255 entries): these are copied when there are twice as
  *     many, and moved together when half of them are gaps.
  *  2. All blocks but the first and the last are full, unless they had holes.
- *  3. No function on a queue allocates.  Who adds brings a block or rows first
- *     if there is no room.
+ *  3. No function on a queue allocates.  A caller that adds brings a block or
+ *     rows first if there is no room.
  *  4. A row is never later than an entry of its block, nor `nearest` than any
  *     entry.
  *
@@ -151,7 +151,7 @@ struct queue_position {
 /*
  * To walk through the queue, and again from the front: the entry at a position,
  * and how many are left from there on in its block.  NULL: none is; then the
- * holes in that block are gone, and it is in the next.  Who walks adds
+ * holes in that block are gone, and it is in the next.  The caller adds
  * to in_block.
  */
 struct entry *queue_walk(struct queue *q, struct queue_position *p,

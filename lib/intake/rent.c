@@ -3,10 +3,10 @@
  * What rent does where the oldest lives.
  *
  * Either these timers will live for long, and those behind them are to be
- * looked at; or rent has caught up with whoever cancels.  Then it should look
- * at nothing for a while: on another CPU that thread is about to write the very
- * lines that would be read here.  (With rests a pair between two CPUs went from
- * 2.0 to 1.6 times a bare hand-over.)
+ * looked at; or rent has caught up with a thread that cancels.  Then it should
+ * look at nothing for a while: on another CPU that thread is about to write the
+ * very lines that would be read here.  (With rests a pair between two CPUs went
+ * from 2.0 to 1.6 times a bare hand-over.)
  *
  * A scan tells: it goes through the lane in portions, and leaves a hole where a
  * timer is over.  As long as it finds enough it goes on; else there is a rest,

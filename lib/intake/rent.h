@@ -90,7 +90,7 @@ static inline void rent_look(struct bucket *b, struct lane *l)
 		rent_drop(b, l);
 }
 
-/* Who adds to this lane pays. */
+/* A call that adds to this lane pays. */
 static inline void rent_pay(struct bucket *b, struct lane *l)
 {
 	if (unlikely(l->rests > 0)) {
@@ -102,7 +102,7 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 	rent_look(b, l);
 }
 
-/* The same for who does so rarely: smaller, and slower. */
+/* The same for a call that rarely adds: smaller code, and slower. */
 void rent_pay_rarely(struct bucket *b, struct lane *l);
 
 /*
@@ -116,10 +116,10 @@ bool rent_elsewhere(struct bucket *b, struct lane *l);
 #define RENT_RECLAIM 8
 
 /*
- * RENT_RECLAIM looks, or fewer, for who adds no arrival and pays for *left
- * looks: what is left of them then.  If half of them found something that was
- * over they cost nothing.  Returns RENT_RECLAIM; or 0: the last lane has come
- * to its end, and the next time it begins with the first.
+ * RENT_RECLAIM looks, or fewer, for the driver, which adds no arrival and pays
+ * for *left looks: what is left of them then.  If half of them found something
+ * that was over they cost nothing.  Returns RENT_RECLAIM; or 0: the last lane
+ * has come to its end, and the next time it begins with the first.
  */
 size_t rent_reclaim(struct bucket *b, uint64_t *left);
 

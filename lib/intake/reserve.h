@@ -19,7 +19,8 @@
  *  2. Without a reserve, a call fails only if no bucket has a slot, and a step
  *     of salvage finds none.
  *
- * Who starts the instance: reserve.  Any thread: schedule_elsewhere.
+ * The thread that starts the instance: reserve.  Any thread:
+ * schedule_elsewhere.
  */
 #ifndef TT_RESERVE_H
 #define TT_RESERVE_H

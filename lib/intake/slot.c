@@ -124,8 +124,8 @@ static uint32_t end_of_touch(uint32_t word)
 }
 
 /*
- * Nobody uses these slots yet; or somebody does, who touched them first: so it
- * writes by compare-and-swap, which orders nothing here.
+ * These slots are not used yet; or another thread has touched them first, and
+ * uses them: so it writes by compare-and-swap, which orders nothing here.
  */
 void slots_touch(struct slots *t, uint32_t word)
 {
@@ -146,13 +146,13 @@ void slots_add_touched(struct slots *t, uint32_t word)
 /*
  * Which free slot is taken?
  *
- * Who cancels comes upon timers about in the order in which they were
- * scheduled.  If they lie in memory in that order the CPU fetches their lines
- * before they are asked for.  Free lists keep no order where timers are of many
- * lifetimes.  So slots are taken in the order of their addresses, in rounds.  A
- * round ends when most of the slots with which it began are free again: it then
- * was as long as these timers lived.  So what is in flight stays together, and
- * few slots are cold.
+ * Timers are cancelled about in the order in which they were scheduled.  If
+ * they lie in memory in that order the CPU fetches their lines before they are
+ * asked for.  Free lists keep no order where timers are of many lifetimes.  So
+ * slots are taken in the order of their addresses, in rounds.  A round ends
+ * when most of the slots with which it began are free again: it then was as
+ * long as these timers lived.  So what is in flight stays together, and few
+ * slots are cold.
  *
  * Some of these timers may live much longer than others; then the round ends
  * with the word in its middle.

@@ -36,7 +36,7 @@
  *	                        or salvage, bucket's lock
  *
  * "Moved" says that the timer was rescheduled and its deadline may not be that
- * of the entry: whoever comes upon the entry must look under the lock.  A slot
+ * of the entry: a thread that finds the entry must look under the lock.  A slot
  * that died in that state may just be getting a new entry from a thread that
  * found it alive, so the driver looks under the lock again before it frees it.
  * test/model/slot.pml is a model of this for Spin, without timers that repeat.
@@ -109,7 +109,7 @@ struct slot {
 	atomword fn;
 	atomword arg;
 	union {
-		/* Owned by whoever owns the list that the slot is on. */
+		/* Owned by the owner of the list that the slot is on. */
 		struct slot *next;
 		/* While an executor has the slot, which is on none then. */
 		struct timerthread *instance;
@@ -355,7 +355,7 @@ static inline enum slot_state slot_state(uint32_t word)
 	return (enum slot_state)(word & SLOT_STATE_MASK);
 }
 
-/* Is the timer running, and to run again?  For who runs it: it has returned. */
+/* After its callback has returned: is the timer to run again? */
 static inline bool slot_repeats(const struct slot *s)
 {
 	return slot_state(atom32_load(&s->state)) == SLOT_REPEATING;
@@ -416,8 +416,8 @@ static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
 }
 
 /*
- * The callback, and what it is given.  Who does not own the timer may get those
- * of another one that was in this slot, or will be.
+ * The callback, and what it is given.  A caller that does not own the timer may
+ * get those of another one that was in this slot, or will be.
  */
 static inline timerthread_fn *slot_fn(const struct slot *s)
 {
@@ -451,7 +451,8 @@ struct callback {
  * The same two, which also tell what the timer was to call, if they return 0.
  * Acquire: pairs with the store in slot_arm, so that these are not older than
  * the state.  The compare-and-swap releases, too: they are read before another
- * timer can be in the slot, for who frees it has seen it dead.
+ * timer can be in the slot, for the thread that frees it has seen it
+ * dead.
  */
 int slot_take(struct slot *s, uint64_t id, struct callback *ret);
 int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret);
@@ -534,8 +535,8 @@ static inline uint32_t slot_next(uint32_t word)
 }
 
 /*
- * To free, from this word.  Whoever does it has the slot, until its bit says
- * that it is free.  False: another one has it.
+ * To free, from this word.  The thread that does it has the slot, until its
+ * bit says that it is free.  False: another one has it.
  * Acquires and releases: pairs with itself, and with a cancel that comes so
  * late that it finds this.
  */

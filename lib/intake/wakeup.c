@@ -177,7 +177,7 @@ static int64_t halfway(int64_t now, int64_t until)
 	return until > now ? now + (until / 2 - now / 2) : until;
 }
 
-/* For who is awake: is the next sleep to be a short one? */
+/* For the driver, awake: is the next sleep to be a short one? */
 static bool is_shortened(const struct wakeup *w)
 {
 	return unlikely(w->woken >= WAKEUP_ROW);
@@ -286,7 +286,7 @@ static int64_t due(struct wakeup *w)
 	return t;
 }
 
-/* Who has announced meanwhile may have kicked before it was set here. */
+/* A kick that came meanwhile may have come before it was set here. */
 static void set_descriptor(struct wakeup *w)
 {
 	int64_t set, t = due(w);

@@ -23,8 +23,8 @@
  *     its end, the driver sleeps only half as long as it might: what is
  *     announced for the other half then needs no wake-up.  That costs at most
  *     one sleep more for every WAKEUP_ROW wake-ups.
- *  4. Where the sleep is in an event loop of the user's, its descriptor is set
- *     to a time by the driver alone, when it lies down.  Who kicks makes it
+ *  4. Where the sleep is in an event loop of the program, its descriptor is
+ *     set to a time by the driver alone, when it lies down.  A kick makes it
  *     readable at once, and the loop has the driver lie down again.  So nobody
  *     sets it to a later time than another has announced, however long it takes
  *     between its announcement and its system call.
@@ -164,7 +164,7 @@ void wakeup_rise(struct wakeup *w);
 /* Ends this and all later sleeps; a loop's descriptor stays readable. */
 void wakeup_stop(struct wakeup *w);
 
-/* Who sees it reads nothing on the strength of that: so it acquires nothing. */
+/* Nothing is read because this was true: so it acquires nothing. */
 static inline bool wakeup_stopping(const struct wakeup *w)
 {
 	return atom32_load(&w->stopping) != 0;

@@ -5,13 +5,13 @@
  *
  * Guarantees:
  *  1. A change is a load and a store, which order nothing.
- *  2. Who reads it gets a number that it has been, and later no smaller one.
+ *  2. A reader gets a number that it has been, and later no smaller one.
  *
  * Where a word has 32 bits its upper half is there twice: a change writes one
  * first and the other last, so who finds them equal has read the lower half in
  * between.
  *
- * read: any thread.  add: whoever the owner is, one at a time.
+ * read: any thread.  add: its owner, one thread at a time.
  */
 #ifndef TT_COUNTER_H
 #define TT_COUNTER_H

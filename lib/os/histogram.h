@@ -13,8 +13,8 @@
  *  3. What is read while others are counted is what was counted by a moment in
  *     the call, for each step alone.
  *
- * count: one thread at a time.  add_to: any thread.  The rest: whoever has the
- * counts.
+ * count: one thread at a time.  add_to: any thread.  The rest: the owner
+ * of the counts.
  */
 #ifndef TT_HISTOGRAM_H
 #define TT_HISTOGRAM_H

@@ -28,7 +28,7 @@ static void acquire_asleep(struct lock *l)
 
 	do {
 		atom32_store(&l->slept, 1);
-		/* Who released it before that did not see it. */
+		/* A thread that released it before that did not see it. */
 		if (lock_try(l))
 			return;
 		futex_wait_for(&l->slept, 1, nap);

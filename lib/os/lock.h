@@ -18,9 +18,9 @@
  * the other order, x86 too, and miss one that is just lying down, or be
  * preempted between them and forget one that lay down since, hence the nap in
  * 3: without it such a sleeper would be lost for good.
- * Callers' sections are some 20 ns long, the driver's a few microseconds: who
- * meets a holder that does not finish within the spin has met the driver, or a
- * thread that was preempted.
+ * Callers' sections are some 20 ns long, the driver's a few microseconds: a
+ * holder that does not finish within the spin is the driver, or a thread that
+ * was preempted.
  *
  * Sleepers wait for `slept` to change, not for `held`: a thread that says it
  * sleeps takes a microsecond to do so, in which a busy lock changes hands ten
@@ -28,11 +28,11 @@
  * would know of the sleep that follows: with a real-time timer thread one
  * sleep in eight ended only with its nap.
  *
- * Who wakes a sleeper clears `slept`, and the sleeper sets it again when it has
- * the lock, because it does not know whether it was the last one.  A count of
- * sleepers would stay up until the one that was woken gets a CPU, and all that
- * use the lock until then would send wake-ups for nothing: with 64 threads on
- * two CPUs that took a pair from 65 to 250 ns.
+ * The thread that wakes a sleeper clears `slept`, and the sleeper sets it again
+ * when it has the lock, because it does not know whether it was the last one.
+ * A count of sleepers would stay up until the one that was woken gets a CPU,
+ * and all that use the lock until then would send wake-ups for nothing: with 64
+ * threads on two CPUs that took a pair from 65 to 250 ns.
  *
  * Not recursive.  Any thread; never held over a callback, an allocation or a
  * system call other than its own.
@@ -79,12 +79,12 @@ static inline void lock_acquire(struct lock *l)
 }
 
 /*
- * The same, for a lock that one other CPU takes again and again.  Who looks
- * whether it is free, and then takes it, has the line come twice, and the other
- * takes the lock in between: so this takes without a look.  Where several wait
- * for a lock, looking is better.  Simulated, 64 CPUs that schedule and cancel
- * with timeouts of 3 to 6 ms, another timer was late by 6.4 us in the 99th
- * percentile, where the driver looked 60 us.
+ * The same, for a lock that one other CPU takes again and again.  A thread that
+ * looks whether it is free, and then takes it, has the line come twice, and the
+ * other takes the lock in between: so this takes without a look.  Where several
+ * wait for a lock, looking is better.  Simulated, 64 CPUs that schedule and
+ * cancel with timeouts of 3 to 6 ms, another timer was late by 6.4 us in the
+ * 99th percentile, where the driver looked 60 us.
  */
 static inline void lock_acquire_hot(struct lock *l)
 {

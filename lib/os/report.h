@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages for who looks for a mistake in the program, on standard error.
+ * Messages on standard error, for a programmer who looks for a mistake.
  *
  * Any thread.  They take no lock and no memory.
  */

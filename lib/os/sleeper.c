@@ -81,8 +81,8 @@ void sleeper_set(struct sleeper *s, int64_t t)
 }
 
 /*
- * Who wakes changes the word, then sets the timer to a time that has passed.
- * If that comes before the timer is set here, the change is seen here.
+ * A wake changes the word, then sets the timer to a time that has passed.  If
+ * that comes before the timer is set here, the change is seen here.
  */
 static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 			   int64_t deadline)

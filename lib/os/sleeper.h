@@ -5,7 +5,7 @@
  * On CLOCK_MONOTONIC and CLOCK_REALTIME it is a futex with an absolute
  * timeout, which the kernel adjusts when the wall clock is stepped.  A futex
  * knows no CLOCK_BOOTTIME: there it is a read from a timerfd.  Where the thread
- * sleeps in an event loop of the user's, it is a timerfd that the loop polls.
+ * sleeps in an event loop of the program, it is a timerfd that the loop polls.
  *
  * Guarantees:
  *  1. A wake that follows a change of *word ends a sleep on the value of

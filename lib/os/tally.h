@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tally: a part of a number that many threads change.  Each CPU has one, in a
- * cache line of its own, so that they do not wait for each other; who wants to
- * know the number closes all of them and adds up.
+ * cache line of its own, so that they do not wait for each other.  To know the
+ * number a thread closes all of them and adds up.
  *
  * Guarantees:
  *  1. A change of an open tally is a compare-and-swap and nothing else.
  *  2. A change was made before the tally was closed, and is in what
  *     tally_close returned; or it fails, and changes nothing.
- *  3. What a thread did before a change, who closes it later sees.
+ *  3. What a thread did before a change is visible to one that closes it later.
  *
  * A tally may be less than zero, where others are more.  The sum is right if it
  * is from 0 to TALLY_MAX, even if a tally has overflowed.

@@ -8,7 +8,7 @@
  *  2. To a file all is written, or it is told why not.  No memory is taken.
  *  3. The locale does not matter.
  *
- * Whoever has the text.
+ * The thread that has the text.
  */
 #ifndef TT_TEXT_H
 #define TT_TEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * 64 bits that one thread writes and any thread reads, in as many words as the
- * machine needs.  Who reads must find out in another way whether they changed
+ * machine needs.  A reader must find out in another way whether they changed
  * meanwhile.
  */
 #ifndef TT_WORD64_H
