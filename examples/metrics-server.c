@@ -254,7 +254,10 @@ static struct MHD_Daemon *serve(uint16_t port)
 		MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_TIMEOUT,
 		30u, MHD_OPTION_END);
 
-	check("MHD_start_daemon", server ? 0 : -errno);
+	if (!server) {
+		fprintf(stderr, "metrics-server: MHD_start_daemon failed\n");
+		exit(EXIT_FAILURE);
+	}
 	printf("listening on 127.0.0.1:%u\n",
 	       MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT)->port);
 	fflush(stdout);

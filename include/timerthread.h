@@ -580,7 +580,8 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
 	/* Timers that there is memory for now; and bytes that the instance has
-	 * taken, but for those that the allocator adds. */
+	 * taken, but for those that the allocator adds, and a few kilobytes for
+	 * each bucket. */
 	TIMERTHREAD_STAT_SLOTS = 40,
 	TIMERTHREAD_STAT_BYTES = 41,
 	/* Nanoseconds since the start: callbacks have run, those that have
@@ -678,9 +679,9 @@ int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
  * Prometheus and others, with HELP, TYPE and UNIT lines, the instance's name as
  * the label "name", and "# EOF" as its last line.  Returns the length of the
  * text, without the zero byte at its end; if that is size or more, buf has as
- * much as fits.  buf may be NULL if size is 0.  Ten thousand bytes are enough
- * for most; the text gets longer with its numbers.  As timerthread_get_stat it
- * looks at each timer that there is memory for.
+ * much as fits.  buf may be NULL if size is 0.  16 KiB are enough in
+ * this release; the text gets longer with its numbers.  As timerthread_get_stat
+ * it looks at each timer that there is memory for.
  * -EINVAL: tt is NULL, or buf is, and size is not 0.
  */
 int timerthread_format_metrics(struct timerthread *tt, char *buf, size_t size);
@@ -689,7 +690,8 @@ int timerthread_format_metrics(struct timerthread *tt, char *buf, size_t size);
  * Writes a readable report to a file descriptor: options, numbers, what runs
  * now, the buckets, and the nearest deadlines.  For people; its form may change
  * with each release.  Safe while everything else goes on; timers are looked at
- * 64 at a time under the lock of their bucket.  Returns its length.
+ * 64 at a time under the lock of their bucket.  No shared library with a
+ * callback of tt may be unloaded meanwhile.  Returns its length.
  * -EINVAL: tt is NULL.  Or what write(2) has failed with, and then a part may
  * have been written.
  */

@@ -4,6 +4,7 @@
 #include "api/instances.h"
 
 #include "os/fork.h"
+#include "os/futex.h"
 #include "os/tool.h"
 
 /* Of the first process that has the library. */
@@ -33,12 +34,17 @@ static void make_ready(uint32_t generation)
 static uint32_t enter(void)
 {
 	uint32_t generation = fork_generation();
+	uint32_t ready;
 
 	tool_hide(all, sizeof(*all));
-	/* Acquire: pairs with the store in make_ready. */
-	while (unlikely(atom32_load_acquire(&all->ready) != generation)) {
+	/*
+	 * Acquire: pairs with the store in make_ready.  Nobody wakes, but the
+	 * nap leaves the CPU to the thread that makes it ready.
+	 */
+	while (ready = atom32_load_acquire(&all->ready),
+	       unlikely(ready != generation)) {
 		make_ready(generation);
-		spin_relax();
+		futex_wait_for(&all->ready, ready, LOCK_NAP_NS);
 	}
 	lock_acquire(&all->lock);
 	return generation;

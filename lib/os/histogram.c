@@ -7,7 +7,7 @@ void histogram_add_to(struct histogram_counts *c, const struct histogram *h)
 {
 	uint64_t longest = counter_read(&h->longest);
 
-	c->sum += counter_read(&h->sum);
+	c->sum = histogram_sum(c->sum, counter_read(&h->sum));
 	if (longest > c->longest)
 		c->longest = longest;
 	for (unsigned i = 0; i < HISTOGRAM_SIZE; i++)
@@ -63,6 +63,13 @@ static uint64_t rank_of(uint64_t n, double part)
 	return below == 0 ? 1 : below < n ? below : n;
 }
 
+/* The longest may be older than the steps, and then is in one before. */
+static bool is_below_middle(const struct histogram_counts *c, unsigned step)
+{
+	return histogram_step(c->longest) == step &&
+	       c->longest < middle_of(step);
+}
+
 int64_t histogram_quantile(const struct histogram_counts *c, double part)
 {
 	uint64_t rank = rank_of(histogram_number(c), part);
@@ -70,5 +77,5 @@ int64_t histogram_quantile(const struct histogram_counts *c, double part)
 
 	while (rank > c->step[i])
 		rank -= c->step[i++];
-	return (int64_t)(middle_of(i) < c->longest ? middle_of(i) : c->longest);
+	return (int64_t)(is_below_middle(c, i) ? c->longest : middle_of(i));
 }

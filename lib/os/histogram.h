@@ -54,14 +54,21 @@ static inline unsigned histogram_step(uint64_t ns)
 	       (unsigned)(ns >> (log2 - HISTOGRAM_STEPS_LOG2));
 }
 
+/* A sum that grows no further than it can, for one of few long ones would. */
+static inline uint64_t histogram_sum(uint64_t sum, uint64_t ns)
+{
+	return likely(ns <= UINT64_MAX - sum) ? sum + ns : UINT64_MAX;
+}
+
 /* Counts one.  A negative one, which a clock that was set gives, is none. */
 static inline void histogram_count(struct histogram *h, int64_t duration)
 {
 	uint64_t ns = duration > 0 ? (uint64_t)duration : 0;
 	uint64_t longest = counter_read(&h->longest);
+	uint64_t sum = counter_read(&h->sum);
 
 	counter_add(&h->step[histogram_step(ns)], 1);
-	counter_add(&h->sum, ns);
+	counter_add(&h->sum, histogram_sum(sum, ns) - sum);
 	if (unlikely(ns > longest))
 		counter_add(&h->longest, ns - longest);
 }

@@ -94,6 +94,33 @@ START_TEST(sums)
 }
 END_TEST
 
+/* What is read while one is counted may have its step, and an old longest. */
+START_TEST(an_old_longest)
+{
+	begin();
+	histogram_count(&h, 1000);
+	histogram_count(&h, 1000000000);
+	read_counts();
+	c.longest = 1000;
+	ck_assert_double_eq_tol((double)histogram_quantile(&c, 1), 1e9, 6e7);
+	c.longest = 0;
+	ck_assert_double_eq_tol((double)histogram_quantile(&c, 0), 1000, 60);
+}
+END_TEST
+
+/* Some that began at a deadline of 1970. */
+START_TEST(the_sum_does_not_overflow)
+{
+	begin();
+	for (int i = 0; i < 3; i++)
+		histogram_count(&h, INT64_MAX);
+	read_counts();
+	ck_assert_uint_eq(c.sum, UINT64_MAX);
+	histogram_add_to(&c, &h);
+	ck_assert_uint_eq(c.sum, UINT64_MAX);
+}
+END_TEST
+
 START_TEST(differences)
 {
 	struct histogram_counts before, after;
@@ -167,6 +194,8 @@ int main(void)
 		each_is_told_nearly,
 		steps_are_in_order,
 		sums,
+		an_old_longest,
+		the_sum_does_not_overflow,
 		differences,
 		quantiles_are_those_of_the_values,
 	};

@@ -244,6 +244,15 @@ START_TEST(a_callback_that_hangs)
 }
 END_TEST
 
+static int how_often(const char *what)
+{
+	int n = 0;
+
+	for (const char *at = page; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
 static void check_label(const char *name, const char *label)
 {
 	char begin[80];
@@ -266,6 +275,17 @@ START_TEST(labels)
 		    "\\\"");
 	check_label("a\nb\t\x7f", "a_b__");
 	check_label("\xc3\xa4", "__");
+}
+END_TEST
+
+/* A number has twenty digits at most. */
+START_TEST(the_longest_page)
+{
+	check_label("\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"",
+		    "\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\""
+		    "\\\"");
+	ck_assert_uint_lt(strlen(page) + 19 * (size_t)how_often("{name="),
+			  16384);
 }
 END_TEST
 
@@ -406,15 +426,6 @@ static void busy(void *arg)
 	post(&ran);
 }
 
-static int lines_with(const char *what)
-{
-	int n = 0;
-
-	for (const char *at = page; (at = strstr(at, what)); at++)
-		n++;
-	return n;
-}
-
 /* Of one timer's runs one at most, though another begins at each look. */
 START_TEST(dumps_what_runs_at_one_moment)
 {
@@ -426,7 +437,7 @@ START_TEST(dumps_what_runs_at_one_moment)
 	wait_for(&ran);
 	for (int i = 0; i < 100; i++) {
 		dump();
-		ck_assert_int_le(lines_with(" for 0."), 1);
+		ck_assert_int_le(how_often(" for 0."), 1);
 	}
 	timerthread_cancel_wait(tt, id);
 	end();
@@ -474,6 +485,7 @@ int main(void)
 		sizes,
 		a_callback_that_hangs,
 		labels,
+		the_longest_page,
 		dumps,
 		dumps_names,
 		dumps_each_clock,
