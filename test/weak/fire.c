@@ -24,50 +24,23 @@ static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
 #define atom32_swap atom32_swap_acquire
 #endif
 
-#include "stand_ins.h"
+#include "one_timer.h"
 
-#include "intake/expiry.c"
-#include "intake/slot.c"
-
-static struct bucket bucket;
-static struct slot slot;
-static struct entry entry;
-static uint64_t id;
-static int argument;
 static bool ran;
-static int result;
-
-static void callback(void *arg)
-{
-	*(int *)arg = 1;
-}
 
 static void setup(void)
 {
-	const struct timer t = {NOW, 0, callback, &argument};
-
-	lock_init(&bucket.lock);
-	memset(&slot, 0, sizeof(slot));
-	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW);
-	entry = slot_entry(&slot);
-	argument = 0;
+	one_timer_init(0);
 	ran = false;
-	result = -EINVAL;
 }
 
 static void fire(void)
 {
-	uint64_t overrun = 0;
-
-	if (expiry_begin(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
+	if (!come_up())
 		return;
 	ran = true;
-	slot_fn (&slot)(slot_arg(&slot));
-	/* As await_end. */
-	if (!expiry_end(&slot))
-		atom32_store_release(&slot.state,
-				     slot_next(atom32_load(&slot.state)));
+	call_it();
+	conclude();
 }
 
 static void cancel(void)

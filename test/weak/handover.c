@@ -44,42 +44,17 @@ void wakeup_kick(struct wakeup *w)
 	(void)w;
 }
 
-static void begin_handed_over(void)
+static enum expiry come_up(struct entry *e)
+{
+	return handover_give(&bucket, &slot, e, NOW);
+}
+
+static void begin(void)
 {
 	uint64_t overrun = 0;
 
 	if (handover_begin(&bucket, &wakeup, &slot, &overrun) == EXPIRY_RUN)
 		run_callback();
-}
-
-static void come_upon(struct entry e)
-{
-	switch (handover_give(&bucket, &slot, &e, NOW)) {
-	case EXPIRY_RUN:
-		begin_handed_over();
-		break;
-	case EXPIRY_LATER:
-		kept[n_kept++] = e;
-		break;
-	case EXPIRY_OVER:
-		freed++;
-		break;
-	default:
-		break;
-	}
-}
-
-static void fire(void)
-{
-	struct entry e;
-
-	come_upon(first);
-	if (!take_arrival(&e))
-		return;
-	if (e.deadline <= NOW)
-		come_upon(e);
-	else
-		kept[n_kept++] = e;
 }
 
 const struct weak weak = {

@@ -115,6 +115,40 @@ static bool take_arrival(struct entry *ret)
 	return any;
 }
 
+/* The entry has come up.  RUN: begin is to begin it. */
+static enum expiry come_up(struct entry *e);
+static void begin(void);
+
+static void come_upon(struct entry e)
+{
+	switch (come_up(&e)) {
+	case EXPIRY_RUN:
+		begin();
+		break;
+	case EXPIRY_LATER:
+		kept[n_kept++] = e;
+		break;
+	case EXPIRY_OVER:
+		freed++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void fire(void)
+{
+	struct entry e;
+
+	come_upon(first);
+	if (!take_arrival(&e))
+		return;
+	if (e.deadline <= NOW)
+		come_upon(e);
+	else
+		kept[n_kept++] = e;
+}
+
 /* Entries that count, and are not later than the deadline. */
 static unsigned count_good(const struct entry *e, unsigned n)
 {

@@ -14,55 +14,34 @@
 #define atom32_swap atom32_swap_acquire
 #endif
 
-#include "stand_ins.h"
+#include "one_timer.h"
 
-#include "intake/expiry.c"
-#include "intake/slot.c"
-
-static struct bucket bucket;
-static struct slot slot;
-static struct entry entry;
-static uint64_t id;
-static int argument;
 static bool again;
-static int result;
-
-static void callback(void *arg)
-{
-	*(int *)arg = 1;
-}
 
 static void setup(void)
 {
-	const struct timer t = {NOW, 5, callback, &argument};
-
-	lock_init(&bucket.lock);
-	memset(&slot, 0, sizeof(slot));
-	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW);
-	entry = slot_entry(&slot);
-	argument = 0;
+	one_timer_init(5);
 	again = false;
-	result = -EINVAL;
+}
+
+static void repeat(void)
+{
+	again = expiry_repeat(&bucket, &slot, &entry, NOW);
 }
 
 static void fire(void)
 {
-	uint64_t overrun = 0;
-
-	if (expiry_begin(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
+	if (!come_up())
 		return;
 #ifdef BUG_NOT_REPEATING
-	again = expiry_repeat(&bucket, &slot, &entry, NOW);
+	repeat();
 #endif
-	slot_fn (&slot)(slot_arg(&slot));
+	call_it();
 #ifndef BUG_NOT_REPEATING
-	again = expiry_repeat(&bucket, &slot, &entry, NOW);
+	repeat();
 #endif
-	/* As await_end. */
-	if (!again && !expiry_end(&slot))
-		atom32_store_release(&slot.state,
-				     slot_next(atom32_load(&slot.state)));
+	if (!again)
+		conclude();
 }
 
 static void cancel(void)

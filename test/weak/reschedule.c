@@ -26,36 +26,16 @@ void wakeup_kick(struct wakeup *w)
 	weak_fail("the driver is awake");
 }
 
-static void come_upon(struct entry e)
+static enum expiry come_up(struct entry *e)
 {
 	uint64_t overrun = 0;
 
-	switch (expiry_begin(&bucket, &slot, &e, NOW, &overrun)) {
-	case EXPIRY_RUN:
-		run_callback();
-		break;
-	case EXPIRY_LATER:
-		kept[n_kept++] = e;
-		break;
-	case EXPIRY_OVER:
-		freed++;
-		break;
-	default:
-		break;
-	}
+	return expiry_begin(&bucket, &slot, e, NOW, &overrun);
 }
 
-static void fire(void)
+static void begin(void)
 {
-	struct entry e;
-
-	come_upon(first);
-	if (!take_arrival(&e))
-		return;
-	if (e.deadline <= NOW)
-		come_upon(e);
-	else
-		kept[n_kept++] = e;
+	run_callback();
 }
 
 const struct weak weak = {

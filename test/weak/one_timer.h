@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One timer whose entry is due: what fire.c and periodic.c share.  It is
+ * included behind the faults.
+ */
+#ifndef TT_ONE_TIMER_H
+#define TT_ONE_TIMER_H
+
+#include "harness.h"
+#include "stand_ins.h"
+
+#include "intake/expiry.c"
+#include "intake/slot.c"
+
+static struct bucket bucket;
+static struct slot slot;
+static struct entry entry;
+static uint64_t id;
+static int argument;
+static int result;
+
+static void callback(void *arg)
+{
+	*(int *)arg = 1;
+}
+
+static void one_timer_init(int64_t period)
+{
+	const struct timer t = {NOW, period, callback, &argument};
+
+	lock_init(&bucket.lock);
+	memset(&slot, 0, sizeof(slot));
+	slot.index = SLOT_FIRST_NUMBER;
+	id = slot_arm(&slot, &t, NOW);
+	entry = slot_entry(&slot);
+	argument = 0;
+	result = -EINVAL;
+}
+
+static bool come_up(void)
+{
+	uint64_t overrun = 0;
+
+	return expiry_begin(&bucket, &slot, &entry, NOW, &overrun) ==
+	       EXPIRY_RUN;
+}
+
+static void call_it(void)
+{
+	slot_fn (&slot)(slot_arg(&slot));
+}
+
+/* The timer does not run again.  As fire_conclude. */
+static void conclude(void)
+{
+	if (!expiry_end(&slot))
+		atom32_store_release(&slot.state,
+				     slot_next(atom32_load(&slot.state)));
+}
+
+#endif
