@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# html.sh SOURCES DIRECTORY: the manual as pages that link to each other, with
+# index.html, in DIRECTORY.
+set -eu
+sources=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+
+if ! command -v mandoc >/dev/null; then
+	echo "make html: mandoc is missing (Debian: mandoc)" >&2
+	exit 1
+fi
+
+# A page that stands for another one names it from here.
+cd "$sources/man"
+
+# Empty lines of programs need a character, or mandoc leaves them out.  Headings
+# and terms link to themselves; such links are taken out, for they may hold the
+# names of pages.
+page() {
+	other=$(sed -n '1s/^\.so //p' "$1")
+	awk '/^\.E[XE]/ { program = /X/ }
+		program && /^$/ { $0 = "\\~" }
+		{ print }' "${other:-$1}" |
+		mandoc -T html -O style=manual.css |
+		sed -e 's|<a class="permalink" href="[^"]*">||g; s|</a>||g' \
+			-e 's|<b>\(timerthread[a-z_]*\)</b>(\([0-9]\))|<a href="\1.\2.html">\1(\2)</a>|g' \
+			-e 's|^&#x00A0;$||; s|<body>|<body><p><a href="index.html">Manual</a></p>|'
+}
+
+# A row: names and what they are for.
+row() {
+	sed -n '/^\.SH NAME/,/^\.SH LIBRARY/p' "$1" | grep -v '^\.' |
+		tr '\n' ' ' | sed 's/\\-/-/g; s/&/\&amp;/g; s/</\&lt;/g' |
+		sed 's|\(.*\) - \(.*\)|\1\n\2|' | {
+		read -r names
+		read -r purpose || : # its line has no end
+		file=$(basename "$1").html
+		echo "<tr><td><a href=\"$file\">$names</a></td>" \
+			"<td>$purpose</td></tr>"
+	}
+}
+
+for source in man7/*.7 man3/*.3; do
+	page "$source" >"$out/$(basename "$source").html"
+done
+{
+	cat <<-'E'
+		<!DOCTYPE html>
+		<html lang="en">
+		<head>
+		<meta charset="utf-8">
+		<meta name="viewport" content="width=device-width">
+		<link rel="stylesheet" href="manual.css">
+		<title>libtimerthread: the manual</title>
+		</head>
+		<body>
+		<h1>libtimerthread: the manual</h1>
+		<table class="index">
+	E
+	for source in man7/*.7 man3/*.3; do
+		grep -q '^\.so ' "$source" || row "$source"
+	done
+	echo '</table></body></html>'
+} >"$out/index.html"
+cp "$sources/man/manual.css" "$out/"
