@@ -12,8 +12,9 @@ faults are in the files *.mutants beside this; their form:
 
     == TITLE
     file: PATH
-    killed by: TEST [TEST...]     each as test_stat, torture or stress; or as
-                                  test_stat:polled with TT_DRIVER=polled
+    killed by: TEST [TEST...]     each as test_stat, torture or stress; as
+                                  test_stat:polled with TT_DRIVER=polled; or as
+                                  explore:fire, of test/weak
     ---
     LINES as they are, which occur once
     +++
@@ -29,6 +30,7 @@ import subprocess
 import sys
 
 TIMEOUT_S = 300
+SKIPPED = 77  # the exit status of a test that cannot run here
 
 # Of the 120 s that Check gives a test: a fault may make it hang.
 CHECK_TIMEOUT_PART = "0.2"
@@ -96,15 +98,21 @@ def prepare(sources, build):
 
 
 def program(test):
+    """What make has to build for it; None: nothing."""
     name = test.partition(":")[0]
+    if name == "explore":
+        return None
     folder = "unit" if name.startswith("test_") else name
     return "test/%s/%s" % (folder, name)
 
 
-def notices(test, made):
-    driver = test.partition(":")[2]
+def notices(test, copy, made):
+    part = test.partition(":")[2]
+    if program(test) is None:
+        script = copy / "test" / "weak" / "explore.sh"
+        return run(["sh", script, part], made, TIMEOUT_S) not in (0, SKIPPED)
     status = run(["./" + program(test)], made, TIMEOUT_S,
-                 TT_DRIVER=driver or "thread",
+                 TT_DRIVER=part or "thread",
                  CK_TIMEOUT_MULTIPLIER=CHECK_TIMEOUT_PART)
     return status != 0
 
@@ -115,12 +123,13 @@ def plant(mutant, copy, made):
     text = path.read_text()
     if text.count(mutant.old) != 1:
         return None, "it occurs %d times" % text.count(mutant.old)
-    programs = sorted({program(t) for t in mutant.killers or []})
+    programs = sorted({program(t) for t in mutant.killers or []} - {None})
     try:
         path.write_text(text.replace(mutant.old, mutant.new))
         if run(["make", "-j2", "libcore.la"] + programs, made) != 0:
             return None, "it does not compile"
-        return [t for t in mutant.killers or [] if notices(t, made)], None
+        return [t for t in mutant.killers or []
+                if notices(t, copy, made)], None
     finally:
         path.write_text(text)
 

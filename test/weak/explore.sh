@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs each harness through its executions on a weakly ordered machine: as the
-# code does it nothing is wrong; with any one of the faults that the harness has
-# a switch for, something is.
+# explore.sh [HARNESS...]: runs each harness, or these, through its executions
+# on a weakly ordered machine: as the code does it nothing is wrong; with any
+# one of the faults that the harness has a switch for, something is.
 set -eu
 # shellcheck source=test/weak/list.sh
 . "$(dirname "$0")/list.sh"
@@ -58,6 +58,7 @@ fi
 # shellcheck disable=SC2086
 ${CC:-cc} $flags -w -c -o "$dir/explorer.o" "$weak/explore.c"
 
+[ $# -eq 0 ] || harnesses=$*
 for harness in $harnesses; do
 	if ! explore "$harness"; then
 		cat "$dir/out"
