@@ -45,8 +45,8 @@ trap 'rm -rf "$scratch"' EXIT
 LD_LIBRARY_PATH=$builddir/.libs "$builddir/examples/.libs/rpc-deadlines" \
 	--seconds 5 >/dev/null 2>&1 </dev/null &
 pid=$!
-until grep -q libtimerthread "/proc/$pid/maps"; do
-	:
+until grep -q libtimerthread "/proc/$pid/maps" || ! kill -0 "$pid"; do
+	sleep 0.01
 done
 # It ends with the program.
 status=0

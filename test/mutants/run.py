@@ -67,11 +67,13 @@ def read_all(directory):
 
 def run(command, cwd, seconds=None, **env):
     """Its status; None: it took too long."""
+    clean = {k: v for k, v in os.environ.items()
+             if not k.startswith(("TT_", "CK_"))}
     try:
         return subprocess.run(
             command, cwd=cwd, timeout=seconds, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-            env=dict(os.environ, **env)).returncode
+            env=dict(clean, **env)).returncode
     except subprocess.TimeoutExpired:
         return None
 
@@ -117,6 +119,14 @@ def notices(test, copy, made):
     return status != 0
 
 
+def check_sound(tests, copy, made):
+    """Without a fault all must pass, or what they notice means nothing."""
+    run(["make", "-j2"] + sorted({program(t) for t in tests} - {None}), made)
+    failing = sorted(t for t in tests if notices(t, copy, made))
+    if failing:
+        sys.exit("without a fault these fail: " + " ".join(failing))
+
+
 def plant(mutant, copy, made):
     """Returns who has noticed, or what was wrong with the fault itself."""
     path = copy / mutant.path
@@ -139,9 +149,12 @@ def main():
     words = sys.argv[3:]
     killed = failed = known = 0
     copy, made = prepare(sources, build)
-    for mutant in read_all(sources / "test" / "mutants"):
-        if words and not any(w in mutant.title for w in words):
-            continue
+    mutants = [m for m in read_all(sources / "test" / "mutants")
+               if not words or any(w in m.title for w in words)]
+    if not mutants:
+        sys.exit("no fault has such words in its title")
+    check_sound({t for m in mutants for t in m.killers or []}, copy, made)
+    for mutant in mutants:
         by, wrong = plant(mutant, copy, made)
         if wrong:
             failed += 1

@@ -200,4 +200,8 @@ void disturb_end(void)
 	       clock_step(), atomic_load(&points), atomic_load(&yields),
 	       atomic_load(&sleeps_there), atomic_load(&signals),
 	       atomic_load(&handled), atomic_load(&moves), atomic_load(&forks));
+	/* Or nothing was tortured. */
+	if (!atomic_load(&points) || !atomic_load(&yields) ||
+	    !atomic_load(&signals) || !atomic_load(&moves))
+		abort();
 }

@@ -24,12 +24,12 @@ enum { TIMERS = 48, STEPS = 300, JOBS = 1 << 12, TEXT = 32768 };
 struct account {
 	struct life *life;
 	timerthread_id id;
-	int64_t earliest; /* no deadline of it was earlier */
+	_Atomic int64_t earliest; /* no deadline of it was earlier */
 	int64_t period;
 	bool gone;    /* a cancel returned 0, or it was drained */
 	bool ended;   /* a cancel returned 1 */
 	uint64_t rng; /* the callback's */
-	atomic_uint runs, rearmed, moved;
+	atomic_uint runs, returned, rearmed, moved;
 	atomic_bool ended_inside;
 };
 
@@ -74,6 +74,16 @@ static void digest(struct life *l, uint64_t x)
 	l->digest = (l->digest ^ x) * UINT64_C(0x100000001b3);
 }
 
+/* Before it is rescheduled to that time. */
+static void expect_at(struct account *a, int64_t deadline)
+{
+	int64_t earliest = atomic_load(&a->earliest);
+
+	while (deadline < earliest &&
+	       !atomic_compare_exchange_weak(&a->earliest, &earliest, deadline))
+		continue;
+}
+
 /*
  * What the callback of a timer does, beside telling that it ran.
  */
@@ -81,6 +91,7 @@ static void rearm(struct account *a)
 {
 	int64_t delay = (int64_t)random_below(&a->rng, 4 * (uint64_t)MS);
 
+	expect_at(a, timerthread_now(a->life->tt) + delay);
 	if (timerthread_reschedule_after(a->life->tt, a->id, delay) == 0) {
 		atomic_fetch_add(&a->rearmed, a->period == 0);
 		atomic_fetch_add(&a->moved, 1);
@@ -96,20 +107,20 @@ static void end_it(struct account *a)
 		atomic_store(&a->ended_inside, true);
 }
 
-static void run(void *arg)
+static void act(struct account *a)
 {
-	struct account *a = arg;
 	struct life *l = a->life;
 	struct timerthread *tt = NULL;
 	timerthread_id id = 0;
 	uint64_t overrun = 0;
 
-	NEED(l, timerthread_now(l->tt) >= a->earliest);
+	NEED(l, timerthread_now(l->tt) >= atomic_load(&a->earliest));
 	NEED(l, timerthread_get_current(&tt, &id) == 0 && tt == l->tt);
 	NEED(l, timerthread_get_overrun(&overrun) == 0);
 	atomic_fetch_add(&a->runs, 1);
 	if (l->driver == LIFE_VIRTUAL)
-		digest(l, (uint64_t)(a - l->account));
+		digest(l, (uint64_t)(a - l->account) ^
+				  (uint64_t)timerthread_now(l->tt));
 	/* Its schedule call may not have returned. */
 	if (id != *(volatile timerthread_id *)&a->id)
 		return;
@@ -124,6 +135,14 @@ static void run(void *arg)
 	default:
 		break;
 	}
+}
+
+static void run(void *arg)
+{
+	struct account *a = arg;
+
+	act(a);
+	atomic_fetch_add(&a->returned, 1);
 }
 
 /*
@@ -224,8 +243,7 @@ static void schedule(struct life *l)
 	a->life = l;
 	a->rng = next_random(&l->rng);
 	a->period = random_below(&l->rng, 4) ? 0 : 1 + random_delay(l);
-	/* It may be rescheduled to any time from now on. */
-	a->earliest = timerthread_now(l->tt);
+	atomic_store(&a->earliest, deadline);
 	if (a->period)
 		r = timerthread_schedule_every(l->tt, deadline, a->period, run,
 					       a, &a->id);
@@ -249,30 +267,30 @@ static void note_cancel(struct life *l, struct account *a, int r)
 static void cancel(struct life *l, struct account *a, uint64_t how)
 {
 	void *arg = NULL;
-	unsigned runs;
+	bool was_gone = a->gone;
 
-	/* Nobody but this thread runs an executor's callbacks. */
 	switch (how % 3) {
 	case 0:
 		note_cancel(l, a, timerthread_cancel(l->tt, a->id));
 		break;
 	case 1:
 		note_cancel(l, a, timerthread_cancel_take(l->tt, a->id, &arg));
-		NEED(l, arg == NULL || arg == a);
+		NEED(l, arg == (a->gone && !was_gone ? a : NULL));
 		break;
 	default:
+		/* Nobody but this thread runs an executor's callbacks. */
 		note_cancel(l, a, timerthread_cancel_wait(l->tt, a->id));
-		runs = atomic_load(&a->runs);
-		timerthread_cancel_wait(l->tt, a->id);
-		NEED(l, runs == atomic_load(&a->runs));
+		NEED(l, atomic_load(&a->runs) == atomic_load(&a->returned));
 	}
 }
 
 static void reschedule(struct life *l, struct account *a)
 {
 	int64_t delay = random_delay(l);
-	int r = timerthread_reschedule_after(l->tt, a->id, delay);
+	int r;
 
+	expect_at(a, timerthread_now(l->tt) + delay);
+	r = timerthread_reschedule_after(l->tt, a->id, delay);
 	NEED(l, r == 0 || r == -ENOENT);
 	NEED(l, !(a->gone && r == 0));
 	l->moved += r == 0;
