@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the library asks of the system fails on demand: memory, a thread, a
- * descriptor.  The linker puts these in the place of the library's own (--wrap),
- * so that nothing else fails.  They also count memory that is not given back.
+ * descriptor.  The linker puts these in the place of the library's own
+ * (--wrap), so that nothing else fails.  They also count memory that is not
+ * given back.
  */
 #ifndef TT_FAILING_H
 #define TT_FAILING_H
