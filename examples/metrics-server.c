@@ -254,10 +254,8 @@ static struct MHD_Daemon *serve(uint16_t port)
 		MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_TIMEOUT,
 		30u, MHD_OPTION_END);
 
-	if (!server) {
-		fprintf(stderr, "metrics-server: MHD_start_daemon failed\n");
-		exit(EXIT_FAILURE);
-	}
+	/* It may have failed for a reason that is no errno. */
+	check("MHD_start_daemon", server ? 0 : errno ? -errno : -EIO);
 	printf("listening on 127.0.0.1:%u\n",
 	       MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT)->port);
 	fflush(stdout);
