@@ -8,19 +8,15 @@
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
+# shellcheck source=test/abi/prototypes.sh
+. "$(dirname "$0")/prototypes.sh"
 
 dir=$builddir/test/abi/names.tmp
 rm -rf "$dir"
 mkdir -p "$dir"
 trap 'rm -rf "$dir"' EXIT
 
-# The preprocessor takes comments out; what remains of ours are statements,
-# and those that are no typedef and have "name(" declare a function.
-# shellcheck disable=SC2086 # a compiler may come with options
-$CC -E -P -I"$srcdir/include" "$srcdir/include/timerthread.h" |
-	tr '\n' ' ' | tr '{};' '[\n*]' | grep -v '^ *typedef' |
-	grep -o 'timerthread_[A-Za-z0-9_]* *(' | tr -d ' (' |
-	sort >"$dir/header"
+functions "$srcdir/include/timerthread.h" >"$dir/header"
 
 # "name@version" for each name that the map lists.
 awk '
