@@ -41,12 +41,12 @@ tar tf "$tarball" | sed "s|^$name/||" | sort >contents
 for file in COPYING HACKING NEWS README Makefile.am Makefile.in configure \
 	configure.ac config.h.in aclocal.m4 bootstrap include/timerthread.h \
 	lib/libtimerthread.map m4/ax_append_flag.m4 timerthread.pc.in \
-	man/timerthread.7 man/timerthread_cancel.3 examples/first.c \
+	man/man7/timerthread.7 man/man3/timerthread_cancel.3 examples/first.c \
 	test/README test/abi/previous/libtimerthread.abi \
 	test/unit/test_api.c; do
 	grep -qx "$file" contents || fail "it lacks $file"
 done
-if grep -E '^(packaging|debian|\.git|\.ci|build|autom4te\.cache)' contents ||
+if grep -E '^(packaging|debian|\.git|\.ci|build|autom4te\.cache)/' contents ||
 	grep -E '(\.l?[oa]|\.so[.0-9]*|\.log|\.trs|~|\.orig|\.rej)$' contents; then
 	fail "these are not for a release"
 fi
@@ -105,8 +105,8 @@ quiet distcheck.log env TT_MODELS=none TT_STRESS_SECONDS=1 \
 [ ! -e "$here/git.was.run" ] || fail "git was run: $(cat "$here/git.was.run")"
 
 say "its library, built elsewhere"
-mkdir -p "$here/second/of another name"
-cd "$here/second/of another name"
+mkdir -p "$here/second/of-another-name"
+cd "$here/second/of-another-name"
 tar xf "$tarball"
 mkdir "$name/built"
 cd "$name/built"
