@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the library asks of the system fails on demand: memory, a thread, a
- * descriptor.  The linker puts these in the place of the library's own
- * (--wrap), so that nothing else fails.  They also count memory that is not
- * given back.
+ * descriptor.  The functions here take the place of the library's own, so that
+ * nothing else fails.  They also count memory that is not given back.
+ *
+ * The library's files are included with their functions renamed.  (To have the
+ * linker wrap them would be in vain with link-time optimization: it resolves
+ * the calls between files of one program before the linker does.)
  */
 #ifndef TT_FAILING_H
 #define TT_FAILING_H
 
+#define memory_alloc         real_memory_alloc
+#define memory_alloc_aligned real_memory_alloc_aligned
+#define memory_resize        real_memory_resize
+#define memory_free          real_memory_free
+#define pages_alloc          real_pages_alloc
+#define pages_free           real_pages_free
+#define thread_create        real_thread_create
+#include "os/memory.c"
+#include "os/pages.c"
+#include "os/thread.c"
+#undef memory_alloc
+#undef memory_alloc_aligned
+#undef memory_resize
+#undef memory_free
+#undef pages_alloc
+#undef pages_free
+#undef thread_create
+
 #include "os/atomic.h"
-#include "os/memory.h"
-#include "os/pages.h"
-#include "os/thread.h"
 
 #include <errno.h>
 #include <sys/timerfd.h>
@@ -57,67 +75,59 @@ static inline void *piece(void *p)
 	return p;
 }
 
-void *__real_memory_alloc(size_t size);
-void *__real_memory_alloc_aligned(size_t alignment, size_t size);
-void *__real_memory_resize(void *p, size_t size);
-void __real_memory_free(void *p);
-void *__real_pages_alloc(size_t size);
-void __real_pages_free(void *p, size_t size);
-int __real_thread_create(pthread_t *ret, const pthread_attr_t *attr,
-			 void *(*run)(void *arg), void *arg);
-int __real_timerfd_create(int clock, int flags);
+void *memory_alloc(size_t size);
+void *memory_alloc_aligned(size_t alignment, size_t size);
+void *memory_resize(void *p, size_t size);
+void memory_free(void *p);
+void *pages_alloc(size_t size);
+void pages_free(void *p, size_t size);
+int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
+		  void *(*run)(void *arg), void *arg);
 
-void *__wrap_memory_alloc(size_t size);
-void *__wrap_memory_alloc_aligned(size_t alignment, size_t size);
-void *__wrap_memory_resize(void *p, size_t size);
-void __wrap_memory_free(void *p);
-void *__wrap_pages_alloc(size_t size);
-void __wrap_pages_free(void *p, size_t size);
-int __wrap_thread_create(pthread_t *ret, const pthread_attr_t *attr,
-			 void *(*run)(void *arg), void *arg);
+/* The C library's, which the linker wraps. */
+int __real_timerfd_create(int clock, int flags);
 int __wrap_timerfd_create(int clock, int flags);
 
-void *__wrap_memory_alloc(size_t size)
+void *memory_alloc(size_t size)
 {
-	return fails_now() ? NULL : piece(__real_memory_alloc(size));
+	return fails_now() ? NULL : piece(real_memory_alloc(size));
 }
 
-void *__wrap_memory_alloc_aligned(size_t alignment, size_t size)
+void *memory_alloc_aligned(size_t alignment, size_t size)
 {
-	return fails_now()
-		       ? NULL
-		       : piece(__real_memory_alloc_aligned(alignment, size));
+	return fails_now() ? NULL
+			   : piece(real_memory_alloc_aligned(alignment, size));
 }
 
-void *__wrap_memory_resize(void *p, size_t size)
+void *memory_resize(void *p, size_t size)
 {
 	if (fails_now())
 		return NULL;
-	return p ? __real_memory_resize(p, size)
-		 : piece(__real_memory_resize(NULL, size));
+	return p ? real_memory_resize(p, size)
+		 : piece(real_memory_resize(NULL, size));
 }
 
-void __wrap_memory_free(void *p)
+void memory_free(void *p)
 {
 	atom32_add(&pieces, -(uint32_t)(p != NULL));
-	__real_memory_free(p);
+	real_memory_free(p);
 }
 
-void *__wrap_pages_alloc(size_t size)
+void *pages_alloc(size_t size)
 {
-	return fails_now() ? NULL : piece(__real_pages_alloc(size));
+	return fails_now() ? NULL : piece(real_pages_alloc(size));
 }
 
-void __wrap_pages_free(void *p, size_t size)
+void pages_free(void *p, size_t size)
 {
 	atom32_add(&pieces, -(uint32_t)(p != NULL));
-	__real_pages_free(p, size);
+	real_pages_free(p, size);
 }
 
-int __wrap_thread_create(pthread_t *ret, const pthread_attr_t *attr,
-			 void *(*run)(void *arg), void *arg)
+int thread_create(pthread_t *ret, const pthread_attr_t *attr,
+		  void *(*run)(void *arg), void *arg)
 {
-	return fails_now() ? EAGAIN : __real_thread_create(ret, attr, run, arg);
+	return fails_now() ? EAGAIN : real_thread_create(ret, attr, run, arg);
 }
 
 int __wrap_timerfd_create(int clock, int flags)
