@@ -83,7 +83,7 @@ typedef uint64_t timerthread_id;
  * thread exits or is cancelled within it, the process is aborted, with a
  * message on standard error.  If it is left by longjmp(3) the behaviour is
  * undefined.  The timer thread itself cannot be cancelled.  The same holds for
- * the other functions that the library calls, but for those of
+ * the other functions that the library calls, except those of
  * timerthread_drain and timerthread_visit_running.
  */
 typedef void timerthread_fn(void *arg);
@@ -225,7 +225,7 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 /*
  * Sets a reserve: start takes the memory for n timers, and touches it.  As long
  * as no more than n timers have existed at a time, no call on tt takes memory
- * and none fails with -ENOMEM, whichever CPUs it is made on (but for
+ * and none fails with -ENOMEM, whichever CPUs it is made on (except
  * timerthread_take_snapshot).  So if no more can exist, with a cap of n, no
  * memory is ever taken after start.  Once there were more, memory is taken as
  * without a reserve.
@@ -284,9 +284,9 @@ int timerthread_set_executor(struct timerthread *tt,
  * called on any thread that calls the library, at any time until tt is
  * destroyed; and by timerthread_get_current and timerthread_get_overrun as long
  * as a thread exists on which a callback of tt has begun.
- * NULL, the default: who calls is told by the thread.  Then a callback must not
- * change its thread.  If one does, these calls may wait for their caller for
- * ever; and the first callback that ends on another thread than it began on is
+ * NULL, the default: the library knows a caller by its thread.  Then a callback
+ * must not change its thread.  If one does, these calls may wait for their
+ * caller for ever; and the first callback that ends on another thread than it began on is
  * reported on standard error.
  * A task that waits in a call of the library, or for a lock, keeps its thread.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
@@ -461,7 +461,7 @@ int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
  * touch its fn and arg again, and no other cancel of it returns 0.  So of a
  * timer that runs once, whoever gets 0 owns what arg refers to; if nobody gets
  * 0, the callback owns it.  (The callback of a periodic timer does not know
- * which run is its last.  There who cancels owns it: see
+ * which run is its last.  There whoever cancels the timer owns it: see
  * timerthread_cancel_wait.)
  * Returns 1 when the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.  After
@@ -571,7 +571,7 @@ enum timerthread_stat {
 	/* Callbacks that have returned, since the start. */
 	TIMERTHREAD_STAT_FIRED = 20,
 	/* Calls since the start: that rescheduled a timer; that scheduled none
-	 * because of timerthread_set_max_timers, or for want of memory. */
+	 * because of timerthread_set_max_timers, or because there was no memory. */
 	TIMERTHREAD_STAT_RESCHEDULED = 21,
 	TIMERTHREAD_STAT_CAPPED = 22,
 	TIMERTHREAD_STAT_NO_MEMORY = 23,
@@ -580,8 +580,8 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
 	/* Timers that there is memory for now; and bytes that the instance has
-	 * taken, but for those that the allocator adds, and a few kilobytes for
-	 * each bucket. */
+	 * taken, without what the allocator adds, and a few kilobytes for each
+	 * bucket. */
 	TIMERTHREAD_STAT_SLOTS = 40,
 	TIMERTHREAD_STAT_BYTES = 41,
 	/* Nanoseconds since the start: callbacks have run, those that have
@@ -589,7 +589,8 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_RUN_TIME = 50,
 	TIMERTHREAD_STAT_LONGEST_RUN = 51,
 	TIMERTHREAD_STAT_AWAKE_TIME = 52,
-	/* Nanoseconds by which the latest callback began after its deadline. */
+	/* The greatest lateness of a callback: nanoseconds from its deadline
+	 * to its beginning. */
 	TIMERTHREAD_STAT_LARGEST_LATENESS = 53
 };
 
@@ -626,14 +627,14 @@ struct timerthread_snapshot;
 int timerthread_take_snapshot(struct timerthread *tt,
 			      struct timerthread_snapshot **ret_snapshot);
 
-/* Nothing if snapshot is NULL. */
+/* Frees a snapshot.  Does nothing if snapshot is NULL. */
 void timerthread_free_snapshot(struct timerthread_snapshot *snapshot);
 
 /*
  * Gives a duration in nanoseconds that this part of what was counted is no
  * longer than: 0.5 for the median, 0.99, 1 for the longest.  Counted is what
  * came between the two snapshots, or, if before is NULL, since the start.
- * Durations from 64 ns to nine minutes are told with an error of less than 6 %,
+ * Durations from 64 ns to nine minutes are given with an error of less than 6 %,
  * shorter ones to 4 ns, longer ones as nine minutes.
  * -EINVAL: snapshot or ret_value is NULL, there is no such histogram, part is
  * not from 0 to 1, or before is of another instance or later than snapshot.
