@@ -6,7 +6,7 @@
 
 _Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
 
-/* Its first page and its last are touched, for the kernel finds them now. */
+/* Touches its first page and its last, so that the kernel finds them now. */
 struct block *block_alloc(void)
 {
 	struct block *b = memory_alloc(sizeof(struct block));

@@ -12,7 +12,7 @@
  *	lane	6	7	8	9	10
  *	below	9 min	2.4 h	39 h	26 d	the rest
  *
- * The class is a hint, for it is counted from a time that may be old, and
+ * The class is a hint, because it is counted from a time that may be old, and
  * arrivals come nearer while they wait.  A timer in the wrong lane is as safe
  * as in the right one.
  */

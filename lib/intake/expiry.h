@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What becomes of a timer whose entry has come up.
+ * What happens to a timer when its entry has come up.
  *
  * Guarantees:
  *  1. A timer begins only if its deadline has passed, its entry counts and has
@@ -9,7 +9,7 @@
  *     again from its callback, gets an entry that is to be put back; no other
  *     timer does.
  *
- * The driver, and who else has a timer; see handover.h.
+ * The driver, or the thread that a timer was handed over to; see handover.h.
  */
 #ifndef TT_EXPIRY_H
 #define TT_EXPIRY_H

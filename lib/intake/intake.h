@@ -9,17 +9,17 @@
  * over 12 buckets by a hash of their ids: two busy threads in one bucket then
  * pay for each other's cache lines on every call.
  *
- * Where that bucket's lock is held, its holder was mostly preempted on this
- * CPU and will not go on before this thread has had its turn: then another
- * bucket will do.
+ * Where that bucket's lock is held, its holder has usually been preempted on
+ * this CPU, and will not go on before this thread has had its turn.  Then the
+ * call uses another bucket.
  *
  * A bucket that nobody has scheduled into is all zero, and its memory was never
  * touched: so an instance takes memory for the CPUs that use it.  To a call
  * that schedules it looks as if it were shut, and that call has it set up.
  *
- * Any thread: pick, use, used, slot, and the buckets' own functions.  Who
- * starts and stops the instance: create, destroy, open, shut.  The driver: the
- * rest.
+ * Any thread: pick, use, used, slot, and the buckets' own functions.  The
+ * thread that starts or stops the instance: create, destroy, open, shut.  The
+ * driver: the rest.
  */
 #ifndef TT_INTAKE_H
 #define TT_INTAKE_H

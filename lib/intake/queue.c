@@ -129,7 +129,7 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size)
 	return old;
 }
 
-/* The last block gets a row's facts, for it will not be the last any more. */
+/* The last block gets a row's facts: it will not be the last any more. */
 static void end_last(struct queue *q)
 {
 	struct row *last = queue_row(q, q->tail - 1);
@@ -191,8 +191,8 @@ static void settle(const struct queue *q, uint32_t i)
 }
 
 /*
- * Takes the block of row i.  It is not read, and mostly not in this CPU's
- * cache.
+ * Takes the block of row i.  It is not read, as it is usually not in this
+ * CPU's cache.
  */
 static struct row take(struct queue *q, uint32_t i, int64_t nearest)
 {
@@ -300,8 +300,8 @@ static uint32_t row_before(const struct queue *q, uint32_t i)
 }
 
 /*
- * Puts all the entries of a block before those of one behind it: not the other
- * way round, for a cursor of queue_take may be between the two.
+ * Puts all the entries of a block before those of one behind it.  Not the other
+ * way round, because a cursor of queue_take may be between the two.
  */
 static void join(struct queue *q, uint32_t from, uint32_t i,
 		 struct block **spares)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of entries, in blocks of one page, and a row for each block: that
- * tells when the first of its entries is due.  So the driver finds the blocks
+ * A queue of entries, in blocks of one page, and a row for each block, which
+ * says when the first of its entries is due.  So the driver finds the blocks
  * that hold what is due by reading the rows, which lie together.  It leaves the
  * other blocks alone.
  *
  * Guarantees:
- *  1. Adding and taking out cost the same whatever the size, but for the rows
+ *  1. Adding and taking out cost the same whatever the size, except the rows
  *     (24 bytes for 255 entries): these are copied when there are twice as
  *     many, and moved together when half of them are gaps.
  *  2. All blocks but the first and the last are full, unless they had holes.

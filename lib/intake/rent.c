@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What rent does where the oldest lives.
+ * What a call that pays rent does where the oldest timer is still pending.
  *
  * Either these timers will live for long, and those behind them are to be
  * looked at; or rent has caught up with a thread that cancels.  Then it should
@@ -8,14 +8,14 @@
  * very lines that would be read here.  (With rests a pair between two CPUs went
  * from 2.0 to 1.6 times a bare hand-over.)
  *
- * A scan tells: it goes through the lane in portions, and leaves a hole where a
- * timer is over.  As long as it finds enough it goes on; else there is a rest,
- * and the next portion is in another block, by chance.  So those that live keep
- * their order, all but a few of the oldest, and that order is most likely the
- * one in which they will be cancelled.  (When they were put behind the others
- * instead the order was never found again: with 20,000 in flight and timeouts
- * from 0.1 to 10 s a pair took 108 instead of 91 ns, with 100,000 104 instead
- * of 79.)
+ * A scan finds out: it goes through the lane in portions, and leaves a hole
+ * where a timer is over.  As long as it finds enough it goes on; else there is
+ * a rest, and the next portion is in another block, by chance.  So those that
+ * live keep their order, except a few of the oldest, and that order is most
+ * likely the one in which they will be cancelled.  (When they were put behind
+ * the others instead the order was never found again: with 20,000 in flight and
+ * timeouts from 0.1 to 10 s a pair took 108 instead of 91 ns, with 100,000 104
+ * instead of 79.)
  */
 #include "config.h"
 

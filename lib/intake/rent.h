@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rent: who adds an entry to a bucket looks at a couple of older ones there,
+ * Rent: a call that adds an entry to a bucket looks at a few older ones there,
  * and frees the slots of timers that are over.
  *
  * All of it under the bucket's lock.
@@ -14,8 +14,8 @@
 #define RENT_PREFETCH 8
 
 /*
- * And entries so many before their slots are, for with several lanes the CPU
- * does not see that they come next.  With 100,000 in flight and timeouts from
+ * And entries so many before their slots are: with several lanes the CPU does
+ * not see that they come next.  With 100,000 in flight and timeouts from
  * 0.1 to 10 s this took a pair from 330 to 255 ns.
  */
 #define RENT_PREFETCH_ENTRIES 40
@@ -51,7 +51,8 @@ static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
 	struct slot *s = slots_get(&b->slots, number);
 
 	if (slot_owns(s, e)) {
-		/* Orders nothing: who frees the slot reads none of it. */
+		/* Orders nothing: the thread that frees the slot reads none
+		 * of it. */
 		if (!slot_is_dead(atom32_load(&s->state)))
 			return false;
 		slots_recycle(&b->slots, s, number);
@@ -107,7 +108,7 @@ void rent_pay_rarely(struct bucket *b, struct lane *l);
 
 /*
  * Before the bucket takes memory for slots: ends the rest of this lane, and
- * looks into some others, where nobody may come by any more, until a slot is
+ * looks into some others, which calls may not visit any more, until a slot is
  * free.  False: none is.
  */
 bool rent_elsewhere(struct bucket *b, struct lane *l);

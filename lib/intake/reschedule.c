@@ -3,10 +3,10 @@
  * Rescheduling.
  *
  * To a later time: the timer's entry stays where it is.  The state "moved"
- * tells who comes upon the entry that there is another deadline, and then the
- * entry is put back.  So a deadline that changes all the time, at each packet
- * of a connection, costs a lock and a store.  (The Go runtime and libev do
- * likewise.)
+ * tells the thread that finds the entry that there is another deadline, and
+ * then the entry is put back.  So a deadline that changes all the time, at each
+ * packet of a connection, costs a lock and a store.  (The Go runtime and libev
+ * do likewise.)
  *
  * To an earlier time: the timer gets a new entry, in the same bucket, with a
  * ticket of its own, and the old entry counts no more.  A timer that is handed

@@ -4,11 +4,12 @@
  *
  * Each bucket has its part of the slots, and room for its part in each lane;
  * blocks are in the pool, for all.  A bucket with a reserve takes no memory.
- * Where its slots are used up another bucket's will do, mostly the one that had
- * some last time; and after those dead slots are salvaged.  Only when there is
- * none more than n timers exist: from then on all buckets take memory as if
- * there had been no reserve.  Where there is no block or no row for an entry
- * the timer is stranded (handover.h), which takes none.
+ * Where its slots are used up, another bucket's are used, usually of the one
+ * that had some last time.  Where there are none, dead slots are salvaged.
+ * Only if there are none of these either, more than n timers exist: from then
+ * on all buckets take memory as if there had been no reserve.  Where there is
+ * no block or no row for an entry the timer is stranded (handover.h), which
+ * takes none.
  *
  * A bucket keeps blocks that it has emptied until the driver comes by.  So
  * others may have to strand timers meanwhile, although n were enough.

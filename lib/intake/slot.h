@@ -8,19 +8,19 @@
  *  2. An id names one timer for ever: a slot's generation changes each time
  *     it is freed, and a slot that has used up its generations is retired (64
  *     bytes lost after half a billion timers in one slot).
- *  3. Of all who try to cancel, reschedule or begin a timer, exactly one
- *     succeeds at a time: the state word changes by compare-and-swap on
+ *  3. Of all threads that try to cancel, reschedule or begin a timer, exactly
+ *     one succeeds at a time: the state word changes by compare-and-swap on
  *     generation and state at once.
  *  4. Cancelling is that compare-and-swap and nothing else.
- *  5. A slot's memory is first touched by who makes the table grow.  That is a
- *     thread on the bucket's CPU, so that the kernel takes memory near that.
- *     (Unless it was moved to another CPU just then, or its own bucket's lock
- *     was held.)
+ *  5. A slot's memory is first touched by the thread that makes the table grow.
+ *     That thread is on the bucket's CPU, so that the kernel takes memory near
+ *     it.  (Unless it was moved to another CPU just then, or its own bucket's
+ *     lock was held.)
  *
- * The life of a slot, and who moves it on:
+ * The life of a slot, and which thread makes each change:
  *
- *	free -> armed           slot_arm, by who schedules, bucket's lock
- *	armed -> moved          who reschedules, bucket's lock
+ *	free -> armed           slot_arm, the scheduling thread, bucket's lock
+ *	armed -> moved          the rescheduling thread, bucket's lock
  *	moved -> armed          the driver, bucket's lock: put back
  *	armed -> dead           slot_cancel, any thread
  *	moved -> dead, moved    slot_cancel, any thread
@@ -90,8 +90,8 @@ struct timer {
 struct slot {
 	atom32 state; /* generation and slot_state */
 	/*
-	 * Its entry's.  Written under the bucket's lock; but for the driver,
-	 * who may hand a timer over by a compare-and-swap.
+	 * Its entry's.  Written under the bucket's lock; only the driver, which
+	 * hands a timer over by a compare-and-swap, does without it.
 	 */
 	atom32 ticket;
 	uint32_t index; /* set before the first use, constant from then on */
@@ -153,17 +153,18 @@ struct slots {
 	uint32_t bucket;
 	uint32_t shift; /* bits of an index that say the bucket */
 	/*
-	 * Written under the bucket's lock, read by any thread.  What is above
-	 * them is seldom written, so that who cancels on another CPU touches
-	 * no line that the lock's holder writes.
+	 * Written under the bucket's lock, read by any thread.  The members
+	 * above are seldom written, so that a thread that cancels on another
+	 * CPU touches no line that the lock's holder writes.
 	 */
 	atomword chunk[SLOT_CHUNKS];
 	void *memory[SLOT_CHUNKS]; /* what to free */
 };
 
 /*
- * Slots that were freed, all but for their bits.  By their index: the driver
- * would have to fetch the slots again, which may be in no cache any more.
+ * Slots that were freed, except that their bits are not set yet.  By index: the
+ * driver would have to fetch the slots again, which may be in no cache any
+ * more.
  */
 #define SLOT_BATCH 60
 
@@ -283,8 +284,8 @@ static inline bool slots_begun(const struct slots *t)
 
 /*
  * The slot with this number, of which the caller has learned under the bucket's
- * lock, or by way of who did: an entry's, for example.  So it acquires nothing,
- * and one schedule call has seven load-acquires less on 64-bit Arm.
+ * lock, or from a thread that did: an entry's, for example.  So it acquires
+ * nothing, and one schedule call has seven load-acquires less on 64-bit Arm.
  */
 static inline struct slot *slots_get(const struct slots *t, uint32_t number)
 {
@@ -432,9 +433,9 @@ static inline void *slot_arg(const struct slot *s)
 /*
  * Returns as timerthread_cancel.  Acquire: pairs with the store in slot_arm;
  * with the slot_change that armed a timer again which repeats or was moved, so
- * that who gets 0 for a periodic timer sees what its callbacks wrote, and owns
- * the argument; and on failure with the slot_free at the end of the callback,
- * so that -ENOENT shows what that wrote.
+ * that the thread that gets 0 for a periodic timer sees what its callbacks
+ * wrote, and owns the argument; and on failure with the slot_free at the end of
+ * the callback, so that -ENOENT shows what that wrote.
  */
 int slot_cancel(struct slot *s, uint64_t id);
 
@@ -451,8 +452,7 @@ struct callback {
  * The same two, which also tell what the timer was to call, if they return 0.
  * Acquire: pairs with the store in slot_arm, so that these are not older than
  * the state.  The compare-and-swap releases, too: they are read before another
- * timer can be in the slot, for the thread that frees it has seen it
- * dead.
+ * timer can be in the slot, because the thread that frees it has seen it dead.
  */
 int slot_take(struct slot *s, uint64_t id, struct callback *ret);
 int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret);
@@ -502,9 +502,10 @@ static inline bool slot_is_handed_over(const struct slot *s)
 
 /*
  * Hands a timer over if its entry counts, and it was armed a moment ago.  It
- * may be cancelled or moved by now: who begins it will see.  By the driver,
- * without the lock.  Acquire: as in slot_begin; the compare-and-swap pairs with
- * that of who gives it a new entry (reschedule.c).
+ * may be cancelled or moved by now: the thread that begins it will see that.
+ * By the driver, without the lock.  Acquire: as in slot_begin; the
+ * compare-and-swap pairs with that of the thread that gives it a new entry
+ * (reschedule.c).
  */
 static inline bool slot_hand_over(struct slot *s, const struct entry *e)
 {
@@ -576,8 +577,9 @@ static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
 }
 
 /*
- * Frees a dead slot and adds it; by who has the entry that counts, in the
- * bucket.  Under the lock, so nobody else frees it.  Release: as in slot_free.
+ * Frees a dead slot and adds it; by the thread that has the entry that counts,
+ * in the bucket.  Under the lock, so no other thread frees it.  Release: as in
+ * slot_free.
  */
 static inline void slots_recycle(struct slots *t, struct slot *s,
 				 uint32_t number)

@@ -82,7 +82,7 @@ int64_t wakeup_awake(struct wakeup *w)
 
 /*
  * The driver must not sleep, or sleep on.  Under the lock.  Release: pairs with
- * the load of who sleeps on a timer (sleeper.c).
+ * the load of a driver that sleeps on a timer (sleeper.c).
  */
 static void change(struct wakeup *w)
 {

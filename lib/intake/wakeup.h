@@ -121,8 +121,8 @@ int64_t wakeup_arrivals(struct wakeup *w);
 int64_t wakeup_next(struct wakeup *w);
 
 /*
- * How long the driver has been awake; on a virtual clock 0, for the test is the
- * driver.  Any thread.
+ * How long the driver has been awake; on a virtual clock 0, where the test is
+ * the driver.  Any thread.
  */
 int64_t wakeup_awake(struct wakeup *w);
 
@@ -139,10 +139,11 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
 /*
  * Sleeps until the deadline next, or the earliest in a bucket, and the slack
  * are over, INT64_MAX: for ever, or until there is reason not to.  Not at all
- * if such a deadline is no later than now: false.  It has some slack left, but
- * who is awake runs it for less than a wake-up costs.  Half a million a second
- * (in a virtual machine of two CPUs) with a slack of 40 us took 8 % less CPU
- * and were 2 us less late in the middle than if the slack was slept away.
+ * if such a deadline is no later than now: false.  The timer has some slack
+ * left, but a driver that is awake runs it for less than a wake-up costs.  Half
+ * a million a second (in a virtual machine of two CPUs) with a slack of 40 us
+ * took 8 % less CPU and were 2 us less late in the middle than if the slack was
+ * slept away.
  */
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
 
@@ -158,7 +159,7 @@ void wakeup_spin(struct wakeup *w, int64_t next);
  */
 void wakeup_lie_down(struct wakeup *w, int64_t next);
 
-/* The driver is awake again, and must be told of nothing. */
+/* The driver is awake again, and needs no wake-up. */
 void wakeup_rise(struct wakeup *w);
 
 /* Ends this and all later sleeps; a loop's descriptor stays readable. */
