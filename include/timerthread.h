@@ -286,8 +286,8 @@ int timerthread_set_executor(struct timerthread *tt,
  * as a thread exists on which a callback of tt has begun.
  * NULL, the default: the library knows a caller by its thread.  Then a callback
  * must not change its thread.  If one does, these calls may wait for their
- * caller for ever; and the first callback that ends on another thread than it began on is
- * reported on standard error.
+ * caller for ever; and the first callback that ends on another thread than it
+ * began on is reported on standard error.
  * A task that waits in a call of the library, or for a lock, keeps its thread.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -571,7 +571,8 @@ enum timerthread_stat {
 	/* Callbacks that have returned, since the start. */
 	TIMERTHREAD_STAT_FIRED = 20,
 	/* Calls since the start: that rescheduled a timer; that scheduled none
-	 * because of timerthread_set_max_timers, or because there was no memory. */
+	 * because of timerthread_set_max_timers, or because there was no
+	 * memory. */
 	TIMERTHREAD_STAT_RESCHEDULED = 21,
 	TIMERTHREAD_STAT_CAPPED = 22,
 	TIMERTHREAD_STAT_NO_MEMORY = 23,
@@ -634,8 +635,8 @@ void timerthread_free_snapshot(struct timerthread_snapshot *snapshot);
  * Gives a duration in nanoseconds that this part of what was counted is no
  * longer than: 0.5 for the median, 0.99, 1 for the longest.  Counted is what
  * came between the two snapshots, or, if before is NULL, since the start.
- * Durations from 64 ns to nine minutes are given with an error of less than 6 %,
- * shorter ones to 4 ns, longer ones as nine minutes.
+ * Durations from 64 ns to nine minutes are given with an error of less than
+ * 6 %, shorter ones to 4 ns, longer ones as nine minutes.
  * -EINVAL: snapshot or ret_value is NULL, there is no such histogram, part is
  * not from 0 to 1, or before is of another instance or later than snapshot.
  * -ENOENT: nothing was counted.
