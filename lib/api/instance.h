@@ -72,8 +72,8 @@ struct timerthread {
 	pthread_cond_t changed; /* anything below */
 	enum life life;
 	struct counter capped;    /* calls that failed at the cap */
-	struct counter no_memory; /* for want of memory, or of slots */
-	struct counter cancelled; /* as get_stat has told */
+	struct counter no_memory; /* no memory, or no slots */
+	struct counter cancelled; /* as get_stat gave it */
 	struct counter recycled;
 	bool turning;     /* the driver is at work; its thread, until it ends */
 	bool reaped;      /* the thread was joined, or is, or need not be */

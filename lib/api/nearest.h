@@ -3,9 +3,9 @@
  * The pending timers that are due first, for a thread that looks from outside.
  *
  * All slots are looked at, 64 at a time under their bucket's lock: so calls go
- * on meanwhile, and each timer is told as it was at some moment.
+ * on meanwhile, and each timer is shown as it was at some moment.
  *
- * Any thread; of an instance that lives.
+ * Any thread; the instance has not been destroyed.
  */
 #ifndef TT_NEAREST_H
 #define TT_NEAREST_H

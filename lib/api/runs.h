@@ -6,8 +6,9 @@
  * and is called when all that its call does with the instance is done.  Those
  * that are running are on lists, so that a task can find its own; the others
  * are counted.  Each CPU has its own part of this.  A stop closes the lists,
- * for it waits until nothing is running; a destroy closes the counts, for the
- * last run frees.  From then on the instance's mutex protects the numbers.
+ * because it waits until nothing is running.  A destroy closes the counts,
+ * because the last run frees the instance.  From then on the instance's mutex
+ * protects the numbers.
  *
  * Guarantees:
  *  1. Nothing begins once the lists are closed.

@@ -93,7 +93,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* What was told before, if it was more. */
+/* Returns the number that was given before, if that was greater. */
 static uint64_t remember(struct counter *told, uint64_t now)
 {
 	counter_add(told, difference(now, counter_read(told)));

@@ -2,16 +2,17 @@
 /*
  * What an instance has done and has.
  *
- * Calls that schedule count, for they have a bucket's lock; the thread that
- * runs timers counts and measures the runs.  A cancel is a compare-and-swap on
- * the slot and counts nothing: a call that wants the number looks at all slots
- * and sees how many timers live.  Those that were scheduled, do not live and
- * did not end with a run were cancelled.
+ * Calls that schedule count, as they have a bucket's lock anyway; the thread
+ * that runs timers counts and measures the runs.  A cancel is a
+ * compare-and-swap on the slot and counts nothing: a call that wants the number
+ * looks at all slots and sees how many timers live.  Those that were scheduled,
+ * do not live and did not end with a run were cancelled.
  *
- * So that these never seem to be too many the order is: what was scheduled is
- * read, under the lock, then the slots, then what has ended; for that is
- * counted before the slot is freed.  They may seem to be too few while others
- * are at work, so what was told is remembered and does not get smaller.
+ * So that these never seem to be too many, first the number of those that were
+ * scheduled is read, under the lock, then the slots, then the number of those
+ * that have ended: that is counted before the slot is freed.  They may seem to
+ * be too few while other threads are at work.  So the number that was given is
+ * remembered, and does not get smaller.
  *
  * Any thread.
  */

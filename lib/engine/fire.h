@@ -22,8 +22,9 @@ enum step {
 enum step fire(struct engine *e);
 
 /*
- * Calls the callback of the timer that has begun in s, at t->begun; the rest of
- * *t is told.  False: it returned in a child of fork(2), where e may be gone.
+ * Calls the callback of the timer that has begun in s, at t->begun; fills in
+ * the rest of *t.  False: it returned in a child of fork(2), where e may be
+ * gone.
  * The thread that runs the timer.
  */
 bool fire_call(struct engine *e, struct inside *in, struct slot *s,

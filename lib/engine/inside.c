@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A callback can ask which it is without knowing the instance: for that each
- * thread has a record of its own.  It is a copy, and refers to nothing that
- * goes when the callback is over: a task may have left this thread by then.
- * Whether it is over is told by what both hold (ongoing.h).
+ * A callback can ask which timer it runs without knowing the instance: for that
+ * each thread has a record of its own.  It is a copy, and refers to nothing
+ * that goes when the callback is over: a task may have left this thread by
+ * then.  An object that both hold says whether it is over (ongoing.h).
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ struct current {
 	uint32_t generation; /* see fork.h */
 	struct task_id task_id;
 	uintptr_t who;
-	struct ongoing *ongoing; /* where tasks are told apart; or NULL */
+	struct ongoing *ongoing; /* where there are tasks; or NULL */
 };
 
 static _Thread_local struct current current;
@@ -93,8 +93,8 @@ static struct current enter(struct timerthread *tt, const struct inside *in,
 }
 
 /*
- * Shows what is running.  Release: pairs with the loads in inside_look; so who
- * sees a part of this finds the number changed from what it was before.
+ * Shows what is running.  Release: pairs with the loads in inside_look; so a
+ * thread that sees a part of this finds the number changed.
  */
 static void show(struct inside *in, const struct run *run)
 {
@@ -147,7 +147,7 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 
 	current = mine;
 	show(in, run);
-	/* Orders nothing: only who wrote it finds itself there. */
+	/* Orders nothing: only its writer finds itself there. */
 	atomword_store(&in->who, mine.who);
 	call_to_return(fn, arg);
 	leave(in, &outer, &mine.task_id, mine.ongoing);

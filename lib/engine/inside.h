@@ -3,23 +3,23 @@
  * Calls of the user's functions: callbacks, hooks, an executor's submit.
  *
  * Some calls of the library are different, or forbidden, within such a
- * function: so who is in it is written down.  That is a thread; or a task of an
- * executor's, which may block in one thread and go on in another, where the
- * user has told how to ask for it (see timerthread_set_task_id).
+ * function.  So it is written down which thread is in it; or which task of an
+ * executor, which may block in one thread and go on in another, if the user has
+ * said how to ask for it (see timerthread_set_task_id).
  *
  * Guarantees:
  *  1. A task finds that it is in a function exactly while it is, on whatever
- *     thread.  So does a thread, where none goes from thread to thread.
- *  2. Where tasks do, and nobody has told how to ask for them, the answers are
- *     wrong, but no memory is used that is not there; the first that is seen is
- *     reported.
+ *     thread.  So does a thread, where no task changes its thread.
+ *  2. Where tasks do, and the user has not said how to ask for them, the
+ *     answers are wrong, but no memory is used that is not there; the first
+ *     task that is seen is reported.
  *  3. A function that is left in another way than by returning ends the
  *     process, with a message: what called it cannot go on.
  *  4. Any thread can see which timer's callback is running, since when, and
- *     what it was called with, and waits for nobody.
- *  5. What was called before fork(2) is not what the child is in: it has this
- *     thread's stack, but what it creates may get the address of what it has
- *     destroyed.
+ *     with which argument, and does not wait for that.
+ *  5. A child of fork(2) is not in the functions that were called before the
+ *     fork: it has this thread's stack, but what it creates may get the address
+ *     of what it has destroyed.
  *
  * inside_call: the thread that calls the function.  Any thread: look; for
  * itself: the rest.
@@ -82,8 +82,9 @@ struct inside {
 uintptr_t inside_who(const struct task_id *t);
 
 /*
- * Is it in this call, or in that for this timer?  Who is finds what it wrote
- * itself; for all others the answer is no, however old what they find.
+ * Is the caller in this call, or in that for this timer?  A caller that is
+ * finds what it wrote itself; for all others the answer is no, however old the
+ * values that they find.
  */
 static inline bool inside_is(const struct inside *in, uintptr_t who,
 			     timerthread_id id)

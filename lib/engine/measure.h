@@ -7,8 +7,8 @@
  * its beginning: then what the driver does in between, mostly less than 0.3 us,
  * counts as the other one's.
  *
- * Lateness is told by the instance's clock, how long callbacks run by
- * CLOCK_MONOTONIC, which is never set.
+ * Lateness is measured with the instance's clock, the time that callbacks run
+ * with CLOCK_MONOTONIC, which is never set.
  *
  * measure_count: one thread at a time.  Any thread reads what was counted.
  */

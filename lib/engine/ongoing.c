@@ -20,8 +20,8 @@ void ongoing_forget(struct ongoing *o)
 	if (!o)
 		return;
 	/*
-	 * Acquires and releases, and pairs with itself: who frees comes after
-	 * the other holder.
+	 * Acquires and releases, and pairs with itself: the thread that frees
+	 * comes after the other holder.
 	 */
 	do
 		n = atom32_load(&o->holders);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reclaiming: while the driver is awake for another reason, it finds timers
- * that were cancelled where nobody comes by any more.
+ * that were cancelled where no call looks any more.
  *
- * Elsewhere the looks at other timers are paid for by who schedules (rent.h);
- * here by the time that passes.
+ * Elsewhere each call that schedules looks at other timers (rent.h).  Here the
+ * number of looks follows from the time that passes.
  *
  * Guarantees:
  *  1. It begins once in RECLAIM_NS at most, or when the wall clock was set
  *     back, and the driver is not woken for it.
- *  2. Each RECLAIM_LOOK_NS pays for one look.  It goes on while it finds much,
- *     and otherwise ends when it has been around a bucket's lanes.  So among n
- *     timers the cancelled ones are found about n times RECLAIM_LOOK_NS later,
- *     if the driver is awake then, and cost a CPU some thousandths of its time.
- *     But each bucket that has ever been used has its share: where nearly all
- *     are in one of many, it takes as many times longer.  Where there are so
- *     many buckets that time does not pay for a step in each, it begins less
- *     often.
+ *  2. There is one look for each RECLAIM_LOOK_NS that has passed.  It goes on
+ *     while it finds much, and otherwise ends when it has been around a
+ *     bucket's lanes.  So among n timers the cancelled ones are found about n
+ *     times RECLAIM_LOOK_NS later, if the driver is awake then, and cost a CPU
+ *     some thousandths of its time.  But each bucket that has ever been used
+ *     has its share: where nearly all are in one of many, it takes as many
+ *     times longer.  Where there are so many buckets that the looks do not
+ *     suffice for a step in each, it begins less often.
  *  3. A step is a few looks.
  *
  * The driver.

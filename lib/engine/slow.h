@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling the program of a callback that ran longer than it should.
+ * Reports to the program a callback that ran longer than it should.
  *
  * The hook is called where the callback was, when that has returned and the
- * timer is not over yet: who waits for the callback waits for the hook, too.
- * What the hook calls of the library has the callback's rules.
+ * timer is not over yet: a thread that waits for the callback waits for the
+ * hook, too.  The rules for a callback hold for the hook.
  *
  * The thread that runs the timer.
  */

@@ -24,7 +24,7 @@ static void rehearse(struct engine *e)
 	inside_call(e->instance, &e->inside, &e->task_id, &none, nothing, NULL);
 }
 
-/* What was cancelled or moved is not what engine_next finds. */
+/* engine_next finds no timer that was cancelled or moved. */
 bool spin_until_due(struct engine *e)
 {
 	int64_t now = watch_now(&e->watch);

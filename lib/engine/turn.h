@@ -13,16 +13,16 @@
  * Guarantees:
  *  1. A timer never runs before its deadline, and those of a turn run in the
  *     order of their deadlines.
- *  2. A bucket is visited when its earliest arrival is due.  What is far from
- *     due stays there.  When nothing is due any more the engine reclaims; see
- *     reclaim.h.
- *  3. What is due waits for the rows of those that arrived with it (queue.h),
- *     some ten nanoseconds for each 255, and then for a block's opening at a
- *     time.
+ *  2. A bucket is visited when its earliest arrival is due.  Timers that are
+ *     far from due stay there.  When nothing is due any more the engine
+ *     reclaims; see reclaim.h.
+ *  3. A timer that is due waits for the rows of those that arrived with it
+ *     (queue.h), some ten nanoseconds for each 255, and then for a block's
+ *     opening at a time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop at most one more callback begins.
- *  6. Of what is to be done for timers that are not due a turn does a part, and
- *     leaves the rest to the next one, which is to begin at once.
+ *  6. A turn does a part of the work for timers that are not due, and leaves
+ *     the rest to the next one, which should begin at once.
  *
  * The driver.
  */

@@ -8,8 +8,8 @@
  *  2. A reader gets a number that it has been, and later no smaller one.
  *
  * Where a word has 32 bits its upper half is there twice: a change writes one
- * first and the other last, so who finds them equal has read the lower half in
- * between.
+ * first and the other last, so a reader that finds them equal has read the
+ * lower half in between.
  *
  * read: any thread.  add: its owner, one thread at a time.
  */

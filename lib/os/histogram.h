@@ -10,8 +10,8 @@
  *  1. The value that stands for a step differs from each duration in it by less
  *     than 6 % of that; below 64 ns, by 4 ns.
  *  2. To count one is to find the highest bit and to add to two numbers.
- *  3. What is read while others are counted is what was counted by a moment in
- *     the call, for each step alone.
+ *  3. A reader gets, for each step, the number that was counted by some moment
+ *     in the call, while others are counted.
  *
  * count: one thread at a time.  add_to: any thread.  The rest: the owner
  * of the counts.

@@ -19,8 +19,8 @@ static bool spin(struct lock *l, bool hot)
 }
 
 /*
- * Between two naps it spins too: who wakes meets threads that are busy with
- * the lock, and one try in a nap could go wrong many times over.
+ * Between two naps it spins too: a thread that wakes meets threads that are
+ * busy with the lock, and one try in a nap could go wrong many times over.
  */
 static void acquire_asleep(struct lock *l)
 {

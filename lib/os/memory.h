@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that the library keeps for itself, from the allocator; tools are told
- * whose it is (see tool.h).
+ * Memory that the library keeps for itself, from the allocator.  Race
+ * detectors learn whose it is (see tool.h).
  *
  * Any thread.
  */

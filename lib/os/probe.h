@@ -3,8 +3,8 @@
  * Static probes, which tracers (bpftrace, perf, SystemTap, gdb) find in the
  * library by name: provider "timerthread".  A probe that nobody has switched on
  * is one instruction that does nothing, and its arguments are where they are
- * anyway.  timerthread(7) lists them: who uses a probe relies on its name and
- * its arguments.
+ * anyway.  timerthread(7) lists them: users rely on a probe's name and
+ * arguments.
  *
  * No lock is held at a probe: one that is switched on takes a microsecond.
  */

@@ -91,7 +91,7 @@ static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 	int saved_errno = errno;
 
 	sleeper_set(s, deadline);
-	/* Acquire: pairs with the store of who changed the word. */
+	/* Acquire: pairs with the store that changed the word. */
 	if (atom32_load_acquire(word) == expected &&
 	    read(s->fd, &times, sizeof(times)) < 0)
 		errno = saved_errno;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What an address is in the files that the process has loaded.  The name is the
- * nearest one before it that the dynamic linker knows; of a program that is
- * mostly none, and then its place in the file says it to addr2line(1).
+ * nearest one before it that the dynamic linker knows; for a program there
+ * is usually none, and then its place in the file serves addr2line(1).
  *
- * Any thread.  What is told is good while that file is loaded.
+ * Any thread.  The answer is good while that file is loaded.
  */
 #ifndef TT_SYMBOL_H
 #define TT_SYMBOL_H

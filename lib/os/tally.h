@@ -90,7 +90,7 @@ static inline uint32_t tally_close(struct tally *t)
 
 /*
  * Opens a closed one with n.  Release: pairs with the load in tally_is_open,
- * and with the compare-and-swap of who changes it.
+ * and with the compare-and-swap of the thread that changes it.
  */
 static inline void tally_open(struct tally *t, uint32_t n)
 {

@@ -5,7 +5,8 @@
  * Guarantees:
  *  1. A buffer ends with a zero byte, if it has room for one, and holds as much
  *     of the text as fits.  How long the text is does not depend on that.
- *  2. To a file all is written, or it is told why not.  No memory is taken.
+ *  2. To a file all is written, or text_end returns the error.  No memory is
+ *     taken.
  *  3. The locale does not matter.
  *
  * The thread that has the text.

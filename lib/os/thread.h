@@ -3,7 +3,7 @@
  * A thread of the library's own, and what Linux lets be set for it.
  *
  * Guarantees:
- *  1. No signal is delivered on the thread, at no moment of its life, but for
+ *  1. No signal is delivered on the thread, at no moment of its life, except
  *     those that a fault raises, and SIGABRT and SIGPROF.
  *  2. It is never cancelled, unless a callback permits that.
  *  3. Its sleeps end when they should: the kernel's timer slack is 1 ns there,

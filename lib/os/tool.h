@@ -4,19 +4,20 @@
  * program that was built with it, where this library was not; helgrind and DRD,
  * which run everything, but know no atomic operations.
  *
- * They are told two things.  What happens before what: who schedules a timer
- * before its callback, a callback before who learns that it is over.  And which
- * memory is the library's own, where they are not to look for races.  Nothing
- * else: that two threads take the same lock in here is not told, because their
- * program must not depend on it, and a race in it would not be found.  (But who
- * had a timer in the same slot before counts as having come before; nothing can
- * be taken back that was told of an address.)
+ * They learn two things.  First, what happens before what: the call that
+ * schedules a timer before its callback, a callback before a thread that learns
+ * that it is over.  Second, which memory is the library's own, where they
+ * should not look for races.  Nothing else.  They do not learn that two threads
+ * take the same lock in here, because a program must not depend on that, and a
+ * race in it would not be found.  (But a thread that had a timer in the same
+ * slot before counts as having come before: what was said of an address cannot
+ * be taken back.)
  *
  * Guarantees:
  *  1. Where there is no such tool each of these is a load, of what the call
  *     has read before, and a branch.
- *  2. Where the library itself is built with ThreadSanitizer that sees all, and
- *     is told nothing.
+ *  2. Where the library itself is built with ThreadSanitizer, that sees all,
+ *     and nothing is done here.
  *
  * Any thread.
  */

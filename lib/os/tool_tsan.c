@@ -3,9 +3,9 @@
  * ThreadSanitizer, of gcc and of clang: its runtime is in the program, if it is
  * anywhere, and has these functions.
  *
- * It sees what the C library is called for.  What one thread allocates another
- * one frees, and what one has moved another one moves: only the library's own
- * locks order these, so that it must ignore them.
+ * It sees calls of the C library.  What one thread allocates another one frees,
+ * and what one has moved another one moves: only the library's own locks order
+ * these, so that it must ignore them.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helgrind and DRD, which are told by requests: instructions that do nothing
+ * helgrind and DRD, which take requests: instructions that do nothing
  * where valgrind does not run the program.  Its other tools need none.
  */
 #include "config.h"

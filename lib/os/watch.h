@@ -24,7 +24,7 @@ struct watch {
 };
 
 /*
- * Shows a clock of the kernel's.  What comes after a time span may be later by
+ * Shows a clock of the kernel's.  A time that watch_after gives may be later by
  * error.
  */
 void watch_init(struct watch *w, clockid_t clock, int64_t error);

@@ -12,8 +12,8 @@
  *  1. The entry at position 0 is due no later than any other.
  *  2. Only heap_make_room allocates, a chunk at most and now and then a longer
  *     table, a thousandth of the heap; it may fail without harm.
- *  3. At most two chunks are not used, but for a reserve.  The table does not
- *     shrink.
+ *  3. At most two chunks are not used, not counting those of a reserve.  The
+ *     table does not shrink.
  *
  * Not thread-safe; the driver owns it.
  */

@@ -16,14 +16,14 @@
  *     cancelled before it looked: dead entries that come to the top are
  *     dropped, and their slots freed.
  *  2. No call takes longer than to file a block of entries; but see 5.
- *  3. What is cancelled here is found when its slice is opened or its deadline
- *     comes.  That is half a second and PENDING_NEAR_NS later at most, if the
- *     driver is awake then.
+ *  3. A timer that is cancelled here is found when its slice is opened or its
+ *     deadline comes.  That is half a second and PENDING_NEAR_NS later at most,
+ *     if the driver is awake then.
  *  4. Running out of memory loses nothing and keeps the order.
  *  5. Beyond a reserve no memory is taken before the heap was searched for an
  *     entry that is of no more use: two looks, on the average, for each entry
- *     that is filed then.  Where there is none, for more timers are pending, it
- *     is searched again when it is twice as large.
+ *     that is filed then.  Where there is none, because more timers are
+ *     pending, it is searched again when it is twice as large.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -92,7 +92,7 @@ bool pending_refresh_first(struct pending *p, int64_t now);
 /* Frees some spares, if there are too many.  True: there still are. */
 bool pending_trim(struct pending *p);
 
-/* The memory that it has, but for a few spares. */
+/* The memory that it has, not counting a few spares. */
 size_t pending_bytes(const struct pending *p);
 
 /* The blocks behind entry i of p->blocks; for tests. */

@@ -7,8 +7,8 @@
  *
  * Guarantees:
  *  1. No entry of a slice is due before the slice's time.
- *  2. What does not fit is refused: an entry of the slice that is open, or of
- *     one before it, or beyond the last; or one without memory.
+ *  2. An entry that does not fit is refused: one of the slice that is open, or
+ *     of one before it, or beyond the last; or one without memory.
  *
  * Not thread-safe; the driver owns it.
  */

@@ -19,12 +19,12 @@
  *	with			577	338	258	227, runs 4.3 a second
  *
  * Guarantees:
- *  1. No entry comes out after its deadline, if what is opened is what
- *     wheel_nearest tells.
+ *  1. No entry comes out after its deadline, as long as the slice that is
+ *     opened is the one that wheel_nearest gives.
  *  2. An entry that is taken out and added again is in a finer level then: so
  *     it comes out three times at most.
- *  3. What does not fit, or has no memory for its block, is refused: it is due
- *     in the next 131 us, or before, or in more than half a minute.
+ *  3. An entry that does not fit, or has no memory for its block, is refused:
+ *     it is due in the next 131 us, or before, or in more than half a minute.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -42,7 +42,7 @@ struct wheel {
 void wheel_init(struct wheel *w);
 void wheel_destroy(struct wheel *w);
 
-/* What is added from now on is due after this time, or is refused. */
+/* An entry that is added from now on is due after this time, or is refused. */
 void wheel_advance(struct wheel *w, int64_t now);
 
 /* No entry is due earlier; INT64_MAX: there is none. */
@@ -78,8 +78,8 @@ static inline bool wheel_add(struct wheel *w, struct entry e,
 }
 
 /*
- * Takes out a block of the slice that wheel_nearest tells; none of its entries
- * is due later than *ret_last.  What is in it may be added again, and then it
+ * Takes out a block of the slice that wheel_nearest gives; none of its entries
+ * is due later than *ret_last.  An entry of it may be added again, and then it
  * is in a finer level, or refused.
  */
 struct block *wheel_open(struct wheel *w, int64_t *ret_last);
