@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <timerthread.h>
 
@@ -23,10 +24,10 @@ static void fail(const char *what, int line)
 }
 
 /* What callbacks and hooks share with main; the semaphore orders them. */
-static struct {
+static struct seen {
 	struct timerthread *tt;
 	timerthread_id id;
-	unsigned runs, hooks, visits, submits;
+	unsigned runs, hooks, visits, submits, slow, running;
 	sem_t ran;
 } seen;
 
@@ -56,6 +57,39 @@ static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 {
 	check(id == seen.id && fn == run && arg == &seen && ctx == &seen);
 	seen.visits++;
+}
+
+static void watch(void *arg);
+
+static void visit_running(timerthread_id id, timerthread_fn *fn, void *arg,
+			  int64_t run_time, void *ctx)
+{
+	check(id == seen.id && fn == watch && arg == &seen && ctx == &seen);
+	check(run_time >= 0);
+	seen.running++;
+}
+
+/* What a callback can look at while it runs. */
+static void watch(void *arg)
+{
+	timerthread_id id;
+	int64_t since;
+
+	check(timerthread_get_current(&seen.tt, &seen.id) == 0);
+	check(timerthread_get_running(seen.tt, &id, &since) == 0);
+	check(id == seen.id && since <= timerthread_now(seen.tt));
+	while (timerthread_now(seen.tt) <= since)
+		continue;
+	check(timerthread_visit_running(seen.tt, 0, visit_running, &seen) == 1);
+	sem_post(&((struct seen *)arg)->ran);
+}
+
+static void slow(timerthread_id id, timerthread_fn *fn, void *arg,
+		 int64_t run_time, void *ctx)
+{
+	check(id == seen.id && fn == watch && arg == &seen && ctx == &seen);
+	check(run_time > 0);
+	seen.slow++;
 }
 
 static int submit(void *ctx, timerthread_fn *run_timer, void *arg)
@@ -181,6 +215,51 @@ static void use_virtual(void)
 	timerthread_destroy(tt);
 }
 
+static void check_histograms(struct timerthread *tt,
+			     const struct timerthread_snapshot *before)
+{
+	struct timerthread_snapshot *after;
+	int64_t longest;
+
+	check(timerthread_take_snapshot(tt, &after) == 0);
+	check(timerthread_get_quantile(after, before,
+				       TIMERTHREAD_HISTOGRAM_RUN_TIME, 1,
+				       &longest) == 0);
+	check(longest > 0);
+	check(timerthread_get_quantile(before, NULL,
+				       TIMERTHREAD_HISTOGRAM_LATENESS, 1,
+				       &longest) == -ENOENT);
+	timerthread_free_snapshot(after);
+}
+
+/* What the timers do. */
+static void look_in(void)
+{
+	struct timerthread_snapshot *before;
+	struct timerthread *tt;
+	char text[4];
+	int fds[2];
+
+	check(timerthread_create(&tt) == 0);
+	check(timerthread_set_slow_hook(tt, 0, slow, &seen) == 0);
+	check(timerthread_start(tt, NULL) == 0);
+	check(timerthread_take_snapshot(tt, &before) == 0);
+	check(timerthread_schedule_after(tt, 0, watch, &seen, NULL) == 0);
+	wait_for_run();
+	check(timerthread_stop(tt) == 0);
+	check(seen.running == 1 && seen.slow == 1);
+	check(timerthread_get_running(tt, NULL, NULL) == -ENOENT);
+	check_histograms(tt, before);
+	timerthread_free_snapshot(before);
+
+	check(timerthread_format_metrics(tt, text, sizeof(text)) > 100);
+	check(memcmp(text, "# ", 2) == 0 && text[3] == 0);
+	check(pipe(fds) == 0);
+	check(timerthread_dump(tt, fds[1]) > 0);
+	check(read(fds[0], text, sizeof(text)) == sizeof(text));
+	timerthread_destroy(tt);
+}
+
 int main(void)
 {
 	struct timerthread *tt;
@@ -190,6 +269,7 @@ int main(void)
 	use_thread();
 	use_polled();
 	use_virtual();
+	look_in();
 	check(timerthread_default(&tt) == 0);
 	check(timerthread_schedule_after(tt, 0, run, &seen, &id) == 0);
 	wait_for_run();
