@@ -1,26 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# join.sh OUT.lo IN.lo...: makes one object file of many, in which nothing is
-# global but what the library exports.  The parts of the library call each
-# other across files, so in the static library their names would otherwise stand
-# beside those of the user's program.
+# join.sh OUT.lo IN.lo...: makes one object file from many.  In it, only the
+# names that the library exports are global.  The parts of the library call
+# each other across files.  So without this, their names would be visible to the
+# user's program in the static library.
 #
-# For libtool an object is two files, one with position-independent code and
-# one without, of which either may be missing; its .lo says which.  JOIN links
-# objects into one, OBJCOPY is objcopy.
+# For libtool, an object consists of two files: one with position-independent
+# code, and one without.  Either may be missing; the .lo file says which.  JOIN
+# is the command that links objects into one; OBJCOPY is objcopy.
 set -eu
 : "${JOIN:?run this by make}" "${OBJCOPY:?}"
 out=$1
 shift
 
-# object KIND LO: the file of that kind, pic_object or non_pic_object, or none.
+# object KIND LO: prints the name of the file of that KIND, which is pic_object
+# or non_pic_object; or none.
 object() {
 	sed -n "s|^$1='\{0,1\}\([^']*\)'\{0,1\}$|\1|p" "$2" |
 		sed "/^none$/!s|^|$(dirname "$2")/|"
 }
 
-# join KIND FILE LO...: makes FILE, and prints what OUT.lo says of it.
+# join KIND FILE LO...: makes FILE, and prints the line for it in OUT.lo.
 join() {
 	kind=$1 file=$2
 	shift 2

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instance that all of a process may share.
+ * The instance that all parts of a process may share.
  *
- * Threads that come first at the same time each start one, and all but one
- * destroy theirs again.  There is no lock, so none can be held when the
- * process is forked; the child finds an instance of another generation.
+ * If several threads come first at the same time, each starts an instance, and
+ * all except one destroy theirs again.  There is no lock, so no lock can be
+ * held when the process is forked.  A child finds that the instance is of
+ * another generation, and starts its own.
  */
 #include "config.h"
 
@@ -14,7 +15,7 @@
 
 #include <errno.h>
 
-/* An address.  Written by compare-and-swap alone. */
+/* An address.  Written only by compare-and-swap. */
 static atomword shared;
 
 /* Acquire: pairs with the compare-and-swap in publish. */

@@ -2,11 +2,11 @@
 /*
  * Taking back all timers that are pending.
  *
- * It goes through the slots, not the queues: a timer that is pending is
- * pending in its slot, wherever its entry is.  Each is cancelled as
- * timerthread_cancel does it, by a compare-and-swap without a lock, so nobody
- * waits for a drain, however long it takes.  What it leaves behind is dead, and
- * is recycled as other timers that were cancelled.
+ * A drain goes through the slots, not the queues: a timer that is pending is
+ * pending in its slot, wherever its entry is.  Each timer is cancelled as by
+ * timerthread_cancel, with a compare-and-swap and without a lock.  So no thread
+ * waits for a drain, however long it takes.  The timers that were drained are
+ * dead, and are recycled like other cancelled timers.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ struct visitor {
 	void *ctx;
 };
 
-/* The load orders nothing: slot_take_pending looks again. */
+/* The load is relaxed: slot_take_pending looks again. */
 static bool drain_slot(struct timerthread *tt, const struct slots *t,
 		       uint32_t number, const struct visitor *v)
 {
@@ -38,7 +38,7 @@ static bool drain_slot(struct timerthread *tt, const struct slots *t,
 	return true;
 }
 
-/* The slots that were used when it began.  Returns how many were drained. */
+/* Drains the slots that had been used when it began.  Returns how many. */
 static uint32_t drain_bucket(struct timerthread *tt, struct bucket *b,
 			     const struct visitor *v)
 {

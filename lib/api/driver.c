@@ -33,9 +33,9 @@ int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
 }
 
 /*
- * The descriptor may become readable as soon as it is set.  Under the mutex, so
- * that a thread which comes for that is not refused: a loop that waits for
- * edges would wait for ever.
+ * The descriptor may become readable as soon as it is set.  It is set under the
+ * mutex, so that a thread which comes for that is not refused.  Otherwise an
+ * edge-triggered loop would wait for ever.
  */
 void driver_end(struct timerthread *tt)
 {
@@ -46,7 +46,7 @@ void driver_end(struct timerthread *tt)
 	instance_leave(tt);
 }
 
-/* Not inlined: compilers take errno to be at one place in a function. */
+/* Not inlined: in a function, compilers expect errno at one address. */
 TT_NOINLINE void driver_restore_errno(int saved)
 {
 	errno = saved;

@@ -21,24 +21,27 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
 }
 
 /*
- * To sleep and to wake costs a CPU some microseconds, in a virtual machine tens
- * of them, and that time is then missing for the timers.  Where several have
- * run since the last sleep, what the driver has already does not end the next
- * one before the rest is over (an arrival may), and what comes due meanwhile
- * runs in one go, as if the kernel had ended the sleep late: where the CPU was
- * idle it ends some 20 us late anyway.  Half a million a second (in a virtual
- * machine of two CPUs; late: in the middle) took
+ * To sleep and to wake up costs a few microseconds of CPU time, tens of them in
+ * a virtual machine.  The timers lack that time.  So after several timers have
+ * run since the last sleep, the driver rests: the timers that it already has do
+ * not end the next sleep before the rest is over.  (An arrival may.)  Timers
+ * that expire meanwhile run together after it, as if the kernel had ended the
+ * sleep late.  If the CPU was idle, the kernel ends a sleep about 20 us late
+ * anyway.
+ *
+ * Measured with half a million timers a second, in a virtual machine with two
+ * CPUs (late: the median):
  *
  *	rest, us		  0	 10	 20	 50
  *	CPU a timer, us		2.2	2.0	1.6	1.3
  *	late, us		 14	 21	 34	 59
  *
- * and one lock, heap and condition variable, whose sleeps end 50 us late by the
- * kernel's default, 1.6 and 71 us.
+ * One lock, one heap and one condition variable, whose sleeps end 50 us late by
+ * the kernel's default, took 1.6 and 71 us.
  *
- * Returns when the rest is over; INT64_MIN: there is none.  What is due by now
- * does not wait; and the slack, which is added to each sleep, counts.  A driver
- * that spins does not rest.
+ * Returns the time when the rest is over; INT64_MIN: there is no rest.  Timers
+ * that are due already do not wait.  The slack, which is added to each sleep,
+ * counts as rest.  A driver that spins does not rest.
  */
 static int64_t rest(const struct timerthread *tt, uint64_t ran, int64_t now)
 {
@@ -74,13 +77,13 @@ static bool work(struct timerthread *tt)
 	return call(tt, tt->options.on_exit);
 }
 
-/* The last that the thread does with tt. */
+/* The thread's last use of tt. */
 static void end(struct timerthread *tt)
 {
 	wakeup_end(&tt->engine.wakeup);
 	pthread_mutex_lock(&tt->mutex);
 	tt->turning = false;
-	/* Else somebody joins it. */
+	/* Else another thread joins it. */
 	if (tt->orphaned && !tt->reaped && tt->joiners == 0) {
 		tt->reaped = true;
 		pthread_detach(pthread_self());

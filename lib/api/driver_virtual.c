@@ -25,7 +25,7 @@ TT_EXPORT int timerthread_start_virtual(struct timerthread *tt, int64_t now)
 				  });
 }
 
-/* From one deadline to the next.  False: in a child of fork(2). */
+/* Goes from one deadline to the next.  False: in a child of fork(2). */
 static bool run_until(struct timerthread *tt, int64_t end, int *ran)
 {
 	struct engine *e = &tt->engine;

@@ -229,7 +229,7 @@ static void add_what_lives(struct text *t, struct timerthread *tt)
 	add_nearest(t, tt, now);
 }
 
-/* What is made under the mutex fits into the buffer: none of it is written. */
+/* The text made under the mutex fits into the buffer, so no write is needed. */
 static void fill(struct text *t, struct timerthread *tt)
 {
 	bool lives;

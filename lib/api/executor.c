@@ -10,10 +10,10 @@
 struct offer {
 	struct timerthread *tt;
 	struct slot *s;
-	int r; /* the answer */
+	int r; /* the result */
 };
 
-/* The instance is being stopped or destroyed: others may wait for this. */
+/* The instance is being stopped or destroyed: other threads may wait. */
 static TT_NOINLINE void leave_slow(struct timerthread *tt, bool running)
 {
 	pthread_mutex_lock(&tt->mutex);
@@ -24,14 +24,14 @@ static TT_NOINLINE void leave_slow(struct timerthread *tt, bool running)
 	instance_leave(tt);
 }
 
-/* The last that a run does with tt, which may then be freed. */
+/* A run's last use of tt, which may be freed then. */
 static void leave(struct timerthread *tt, bool counted)
 {
 	if (!counted || !runs_count_called(&tt->runs))
 		leave_slow(tt, !counted);
 }
 
-/* Returns when it was due. */
+/* Returns when the timer was due. */
 static int64_t finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 {
 	int64_t due;
@@ -66,7 +66,7 @@ static bool enter_and_run(struct timerthread *tt, struct slot *s)
 	struct running running;
 
 	if (!runs_begin(&tt->runs, &running)) {
-		/* It was stopped, and the timer stays as it is. */
+		/* The instance was stopped; the timer stays as it is. */
 		leave(tt, true);
 		return true;
 	}
@@ -77,7 +77,7 @@ static bool enter_and_run(struct timerthread *tt, struct slot *s)
 	return true;
 }
 
-/* What the executor calls. */
+/* The executor calls this. */
 static void run_one(void *arg)
 {
 	struct slot *s = arg;

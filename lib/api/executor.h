@@ -2,15 +2,15 @@
 /*
  * An executor of the program, which runs callbacks on threads of its choice.
  *
- * A timer that expires is handed over to it (see handover.h), and is pending
- * until the executor has its callback begin.  So a cancel or a reschedule that
- * comes between is as any other: it finds a timer that is pending.
+ * A timer that expires is handed over to the executor (see handover.h), and is
+ * pending until the executor makes its callback begin.  So a cancel or a
+ * reschedule that comes in between is like any other: it finds a pending timer.
  *
  * Guarantees:
- *  1. A callback that begins is counted as running until it is over and its
- *     timer is rearmed or freed.  None begins after a stop.
- *  2. The instance is not freed before the executor has called all that was
- *     submitted to it, and these calls have done all that they do with it.
+ *  1. A callback that begins is counted as running until it has ended and its
+ *     timer is rearmed or freed.  No callback begins after a stop.
+ *  2. The instance is not freed before the executor has called everything that
+ *     was submitted to it, and these calls no longer use the instance.
  */
 #ifndef TT_EXECUTOR_H
 #define TT_EXECUTOR_H
@@ -18,9 +18,9 @@
 #include "api/instance.h"
 
 /*
- * Submits the timer in s, which is handed over, to the executor; if that
- * refuses, runs it here.  False: in a child of fork(2), where a function of the
- * user's has returned.  The driver.
+ * Submits the timer in s, which is handed over, to the executor.  If the
+ * executor refuses it, runs it here.  False: a function of the user has
+ * returned in a child of fork(2).  The driver.
  */
 bool executor_hand_over(struct timerthread *tt, struct slot *s);
 

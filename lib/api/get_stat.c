@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which stat is which number.
+ * Which number belongs to which stat.
  */
 #include "config.h"
 

@@ -76,7 +76,7 @@ void instance_leave(struct timerthread *tt)
 	bool over = tt->orphaned && instance_is_quiet(tt);
 	bool last = over && runs_all_called(&tt->runs) && tt->joiners == 0;
 
-	/* A run that an executor still has must not hold a descriptor open. */
+	/* A run that an executor still has must not keep a descriptor open. */
 	if (over)
 		sleeper_close(&tt->engine.wakeup.sleeper);
 	pthread_cond_broadcast(&tt->changed);
@@ -85,7 +85,7 @@ void instance_leave(struct timerthread *tt)
 		instance_free(tt);
 }
 
-/* Mutexes and condition variables may be in any state; they hold no memory. */
+/* Mutexes and conditions may be in any state; they hold no memory. */
 void instance_free_inherited(struct timerthread *tt)
 {
 	int saved_errno = errno;

@@ -4,10 +4,12 @@
  *
  *	NEW -> RUNNING -> STOPPING -> STOPPED, or NEW -> STOPPED
  *
- * Several may still use an instance that was stopped: a driver that is at work,
- * callbacks on an executor's threads, runs that were submitted to an executor
- * and that it has not called, threads that wait for the end of all this.  Where
- * a callback destroys, the last one of these frees.
+ * These may still use an instance that was stopped:
+ *  - a driver that is in a turn;
+ *  - callbacks on an executor's threads;
+ *  - runs that were submitted to an executor, and that it has not called;
+ *  - threads that wait for the end of all this.
+ * If a callback destroys the instance, the last one of these frees it.
  */
 #ifndef TT_INSTANCE_H
 #define TT_INSTANCE_H
@@ -30,7 +32,7 @@ enum life {
 	LIFE_STOPPED,
 };
 
-/* What has the engine take its turns. */
+/* What makes the engine take its turns. */
 enum driver {
 	DRIVER_NONE,    /* not started */
 	DRIVER_THREAD,  /* a thread of its own */
@@ -61,34 +63,34 @@ struct options {
 };
 
 struct timerthread {
-	/* Its head says who may use what of it. */
+	/* Its header says which threads may use what of it. */
 	struct engine engine;
 	int64_t created; /* by CLOCK_MONOTONIC; constant */
-	/* Constant once engine.born is set; before that under the mutex. */
+	/* Constant once engine.born is set; until then under the mutex. */
 	enum driver driver;
 	struct options options;
 	/* Protected by the mutex. */
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* anything below */
+	pthread_cond_t changed; /* something below has changed */
 	enum life life;
 	struct counter capped;    /* calls that failed at the cap */
-	struct counter no_memory; /* no memory, or no slots */
-	struct counter cancelled; /* as get_stat gave it */
-	struct counter recycled;
-	bool turning;     /* the driver is at work; its thread, until it ends */
+	struct counter no_memory; /* calls that found no memory, or no slots */
+	struct counter cancelled; /* the largest number reported; see stats.h */
+	struct counter recycled;  /* the same */
+	bool turning;     /* the driver is in a turn; a thread: until it ends */
 	bool reaped;      /* the thread was joined, or is, or need not be */
 	bool reaping;     /* it is being joined */
 	unsigned joiners; /* threads that wait for the end of callbacks */
 	bool orphaned;    /* the last one that leaves frees it */
 	pthread_t thread;
-	/* Their heads say what protects them. */
+	/* Their headers say what protects them. */
 	struct runs runs;
 	struct instance_link listed;
 };
 
 /*
- * Was it started, and by this process?  Acquire: pairs with the store in
- * start_new, so that what is constant from then on can be read.
+ * Was it started by this process?  Acquire: pairs with the store in start_new,
+ * so that everything that is constant from then on can be read.
  */
 static inline bool instance_lives(const struct timerthread *tt)
 {
@@ -97,8 +99,9 @@ static inline bool instance_lives(const struct timerthread *tt)
 }
 
 /*
- * Was it started by a parent of this process?  Orders nothing: fork(2) has, and
- * in the process that starts it the answer is no, however old what it finds.
+ * Was it started by a parent of this process?  Relaxed: fork(2) orders the
+ * parent's store before this, and in the process that starts it the answer is
+ * no, however old the value that is read.
  */
 static inline bool instance_inherited(const struct timerthread *tt)
 {
@@ -108,9 +111,8 @@ static inline bool instance_inherited(const struct timerthread *tt)
 }
 
 /*
- * What is wrong with the arguments of a call, in this order: -EINVAL, there is
- * no instance; -ECHILD, it is inherited; -EINVAL, another one is not valid.
- * Else 0.
+ * Checks the arguments of a call, in this order: -EINVAL, there is no instance;
+ * -ECHILD, it is inherited; -EINVAL, another argument is not valid.  Else 0.
  */
 static inline int instance_check(const struct timerthread *tt, bool valid)
 {
@@ -122,53 +124,54 @@ static inline int instance_check(const struct timerthread *tt, bool valid)
 }
 
 /*
- * Why instance_lives was false: -EINVAL, never started; -ESHUTDOWN, stopped
- * before it was; -ECHILD, inherited.  0: it was just being started.
+ * Why instance_lives was false: -EINVAL, it was never started; -ESHUTDOWN, it
+ * was stopped without having been started; -ECHILD, it is inherited.  0: it was
+ * just being started, and is started now.
  */
 int instance_why_not(struct timerthread *tt);
 
-/* 0 if it was started, or why not, as instance_why_not. */
+/* 0 if it was started; else an error, as from instance_why_not. */
 static inline int instance_started(struct timerthread *tt)
 {
 	return instance_lives(tt) ? 0 : instance_why_not(tt);
 }
 
-/* The clock that was chosen.  Orders nothing: it is a number. */
+/* The clock that was chosen.  Relaxed: it is only a number. */
 static inline clockid_t instance_clock(const struct timerthread *tt)
 {
 	return (clockid_t)atom32_load(&tt->options.clock);
 }
 
-/* The name, which may just be set before start. */
+/* Copies the name.  Another thread may be setting it, before start. */
 void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE]);
 
-/* The time, also before start; not of one that is inherited. */
+/* The time, even before start.  Not for an inherited instance. */
 int64_t instance_now(const struct timerthread *tt);
 
 /*
  * Is the caller in a function of the program that tt has called: for this
- * timer, or (0) any?
+ * timer, or (id is 0) for any reason?
  */
 bool instance_inside(const struct timerthread *tt, timerthread_id id);
 
 /* Default options, nothing started. */
 void instance_init(struct timerthread *tt);
 
-/* Frees an instance and what start made for it; nothing of it runs. */
+/* Frees an instance and what start made for it.  Nothing of it may run. */
 void instance_free(struct timerthread *tt);
 
 /* The same in a child of fork(2), for an instance that is inherited. */
 void instance_free_inherited(struct timerthread *tt);
 
-/* With the mutex held, after a stop: does nothing run?  Nor will it. */
+/* With the mutex held, after a stop.  True: nothing runs, nor will it. */
 static inline bool instance_is_quiet(const struct timerthread *tt)
 {
 	return !tt->turning && tt->runs.running == 0;
 }
 
 /*
- * Lets the mutex go for the last time.  Frees tt, if it is orphaned and there
- * is nobody else to do so.
+ * Releases the mutex.  The caller does not use tt after that.  Frees tt if it
+ * is orphaned and no other thread will.
  */
 void instance_leave(struct timerthread *tt);
 

@@ -7,15 +7,15 @@
 #include "os/futex.h"
 #include "os/tool.h"
 
-/* Of the first process that has the library. */
+/* Ready for the first process that loads the library. */
 struct instances timerthread_instances = {.claimed = 1, .ready = 1};
 
 static struct instances *const all = &timerthread_instances;
 
 /*
- * In a child the first thread that comes makes the list a new one; the others
- * wait for that.  It does no more than that, and holds nothing.  The
- * compare-and-swap says who does it, and orders nothing.
+ * In a child, the first thread that comes makes a new list; the others wait for
+ * that.  Meanwhile it does nothing else, and holds nothing.  The
+ * compare-and-swap decides which thread does it; no order is needed.
  */
 static void make_ready(uint32_t generation)
 {
@@ -38,8 +38,9 @@ static uint32_t enter(void)
 
 	tool_hide(all, sizeof(*all));
 	/*
-	 * Acquire: pairs with the store in make_ready.  Nobody wakes, but the
-	 * nap leaves the CPU to the thread that makes it ready.
+	 * Acquire: pairs with the store in make_ready.  No thread sends a
+	 * wake-up, but the nap leaves the CPU to the thread that makes it
+	 * ready.
 	 */
 	while (ready = atom32_load_acquire(&all->ready),
 	       unlikely(ready != generation)) {

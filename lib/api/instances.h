@@ -5,12 +5,12 @@
  *
  * Guarantees:
  *  1. An instance is on the list from instances_add to instances_remove.
- *  2. Addresses on the list are negated: so a leak checker, which does not find
- *     them there, reports an instance that was forgotten.
- *  3. In a child of fork(2) the list begins empty: the parent's are not the
- *     child's, and the lock may have been held by a thread that is not there.
- *     What was created before the fork and is started in the child comes onto
- *     the child's list then.
+ *  2. Addresses on the list are negated.  So a leak checker does not find them
+ *     there, and reports an instance that was forgotten.
+ *  3. In a child of fork(2), the list begins empty: the parent's instances are
+ *     not the child's, and a thread that does not exist in the child may have
+ *     held the lock.  An instance that was created before the fork and is
+ *     started in the child is put on the child's list then.
  *
  * Any thread.
  */
@@ -26,28 +26,28 @@ struct timerthread;
 struct instance_link {
 	struct timerthread *instance; /* constant once it was added */
 	/* Protected by the list's lock. */
-	uintptr_t next;     /* of another one, negated; 0: it is the last */
-	uintptr_t previous; /* or of the head */
-	/* Of the list that it is on (see fork.h); 0: on none.  Its owner's. */
+	uintptr_t next;     /* the next link, negated; 0: this is the last */
+	uintptr_t previous; /* the link before, or the head, negated */
+	/* Of the list that it is on (see fork.h); 0: on none.  The owner's. */
 	uint32_t generation;
 };
 
 struct instances {
-	/* Generations; the list is ready for use where they are equal. */
-	atom32 claimed; /* somebody makes it ready for this one */
-	atom32 ready;   /* released when that is done */
+	/* Generations; the list is ready for use if they are equal. */
+	atom32 claimed; /* a thread makes it ready for this generation */
+	atom32 ready;   /* set, with release, when that is done */
 	struct lock lock;
 	/* Protected by the lock. */
-	struct instance_link head; /* whose next is the first */
+	struct instance_link head; /* its next is the first one */
 };
 
-/* Its name is the library's, for programs have such names, too. */
+/* The name has the library's prefix: programs may have an `instances`, too. */
 extern struct instances timerthread_instances;
 
-/* Nothing if it is on this process's list. */
+/* Does nothing if it is already on this process's list. */
 void instances_add(struct instance_link *l, struct timerthread *tt);
 
-/* Nothing if it is not. */
+/* Does nothing if it is not on this process's list. */
 void instances_remove(struct instance_link *l);
 
 #endif

@@ -2,11 +2,12 @@
 /*
  * The life of an instance: create, stop, destroy; its start is in start.c.
  *
- * stop shuts the buckets before it stops the driver, each under its lock: a
- * schedule call either is in its bucket by then or fails, so that what stop
- * leaves behind is complete.  Of several threads in stop one reaps the timer
- * thread, and the others wait for that one.  A destroy waits until they
- * have left; where a callback destroys, the last one to leave frees.
+ * A stop shuts the buckets, each under its lock, before it stops the driver.
+ * So a schedule call has either put its timer into its bucket by then, or
+ * fails, and the set of timers that stop leaves behind is complete.  If several
+ * threads are in stop, one reaps the timer thread, and the others wait for that
+ * one.  A destroy waits until they have left.  If a callback destroys, the last
+ * one to leave frees the instance.
  */
 #include "config.h"
 
@@ -34,7 +35,7 @@ TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 	return tt ? 0 : -ENOMEM;
 }
 
-/* With the mutex held, which it lets go meanwhile; the thread has ended. */
+/* With the mutex held, which it releases meanwhile.  The driver has ended. */
 static void reap(struct timerthread *tt)
 {
 	tt->reaped = true;
@@ -48,7 +49,7 @@ static void reap(struct timerthread *tt)
 	pthread_cond_broadcast(&tt->changed);
 }
 
-/* With the mutex held, which it lets go meanwhile. */
+/* With the mutex held, which it releases meanwhile. */
 static void join(struct timerthread *tt)
 {
 	tt->joiners++;
@@ -76,7 +77,7 @@ static void request_stop(struct timerthread *tt)
 	}
 }
 
-/* As timerthread_stop; with the mutex held, and no thread cancellation. */
+/* As timerthread_stop; with the mutex held, and cancellation disabled. */
 static int stop(struct timerthread *tt)
 {
 	request_stop(tt);
@@ -124,7 +125,7 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 			pthread_cond_wait(&tt->changed, &tt->mutex);
 	} else if (tt->driver == DRIVER_THREAD && !tt->turning && !tt->reaped &&
 		   tt->joiners == 0) {
-		/* A callback that has outlived the timer thread. */
+		/* The caller is a callback that outlived the timer thread. */
 		tt->reaped = true;
 		pthread_detach(tt->thread);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an instance has done and has, as OpenMetrics text, version 1.0.0.
+ * The numbers of an instance, as OpenMetrics text, version 1.0.0.
  *
- * Durations are whole nanoseconds, so those below a power of two are those up
- * to one less: that is the limit which a histogram's line names.
+ * A line of a histogram names an inclusive limit.  Durations are whole
+ * nanoseconds, so for the durations below a power of two, the limit is one less
+ * than the power.
  */
 #include "config.h"
 
@@ -28,7 +29,7 @@ enum unit {
 };
 
 struct metric {
-	const char *name; /* without what its unit adds */
+	const char *name; /* without the suffix for the unit */
 	enum kind kind;
 	enum unit unit;
 	size_t offset;
@@ -143,7 +144,7 @@ static void add_bucket(struct page *p, const char *name, int log2, uint64_t n)
 	text_add(t, "\"} %" PRIu64 "\n", n);
 }
 
-/* A limit for each octave but the last, which has all that is longer. */
+/* A limit for each octave except the last, which has all longer durations. */
 static void add_histogram(struct page *p, const char *name,
 			  const struct histogram_counts *c, const char *help)
 {
@@ -164,7 +165,7 @@ static void add_histogram(struct page *p, const char *name,
 	text_add(t, "\n");
 }
 
-/* What is no ASCII might be no UTF-8 either, which the text has to be. */
+/* The text must be UTF-8, and bytes that are not ASCII might not be. */
 static void set_label(struct page *p, struct timerthread *tt)
 {
 	char name[THREAD_NAME_SIZE];

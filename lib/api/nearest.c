@@ -8,7 +8,7 @@ static bool is_pending(uint32_t word)
 	return slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED;
 }
 
-/* Keeps it if it is one of the first by now. */
+/* Keeps it if it is one of the earliest so far. */
 static void offer(struct nearest *r, const struct pending_timer *t)
 {
 	size_t i = r->n < NEAREST_MAX ? r->n++ : NEAREST_MAX;
@@ -20,7 +20,7 @@ static void offer(struct nearest *r, const struct pending_timer *t)
 		r->first[i] = *t;
 }
 
-/* Under the lock, which orders the rest; the timer may be over by now. */
+/* Under the lock, which orders the rest.  The timer may be over by now. */
 static void look(const struct slot *s, struct nearest *r)
 {
 	uint32_t word = atom32_load(&s->state);
@@ -34,7 +34,7 @@ static void look(const struct slot *s, struct nearest *r)
 	offer(r, &t);
 }
 
-/* False: there is no such word of slots any more. */
+/* Looks at the 64 slots from `from` on.  False: there are no such slots. */
 static bool look_at_word(struct bucket *b, uint32_t from, struct nearest *r)
 {
 	bool any;

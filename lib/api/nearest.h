@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pending timers that are due first, for a thread that looks from outside.
+ * The pending timers with the earliest deadlines, for a thread that looks from
+ * outside.
  *
- * All slots are looked at, 64 at a time under their bucket's lock: so calls go
+ * All slots are looked at, 64 at a time under their bucket's lock.  So calls go
  * on meanwhile, and each timer is shown as it was at some moment.
  *
- * Any thread; the instance has not been destroyed.
+ * Any thread; the instance must not be destroyed meanwhile.
  */
 #ifndef TT_NEAREST_H
 #define TT_NEAREST_H

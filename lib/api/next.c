@@ -2,10 +2,11 @@
 /*
  * When the next timer is due, for a caller that sleeps until then.
  *
- * On a virtual clock this is the deadline of a timer that is pending: the test
- * is the driver, so the caller may look as the driver does, under the mutex,
- * while that is not at work.  Else it is what the driver and the buckets have
- * announced, which costs the wake-up's lock alone.
+ * On a virtual clock, the result is the deadline of a pending timer.  There the
+ * test is the driver, so the caller may look as the driver does, under the
+ * mutex, while the driver is not in a turn.  On other clocks, the result is
+ * what the driver and the buckets have announced, which needs only the
+ * wake-up's lock.
  */
 #include "config.h"
 
@@ -15,7 +16,7 @@
 
 #include <errno.h>
 
-/* INT64_MIN: the driver is at work. */
+/* INT64_MIN: the driver is awake, or in a turn. */
 static int64_t next_of(struct timerthread *tt)
 {
 	int64_t t = INT64_MIN;

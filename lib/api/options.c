@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* A longer one would be a CPU given away. */
+/* A longer spin would waste a CPU. */
 #define MAX_SPIN_NS 200000
 
-/* 0 with the mutex held, or why nothing may be set. */
+/* Returns 0 with the mutex held, or an error: nothing may be set. */
 static int begin(struct timerthread *tt, bool valid)
 {
 	int r = instance_check(tt, valid);

@@ -127,7 +127,7 @@ static bool find_in(struct runs_part *p, uintptr_t who, timerthread_id id)
 	return run != NULL;
 }
 
-/* Where none was a moment ago the caller is not: it would have been there. */
+/* If a list was empty a moment ago, the caller is not on it. */
 bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
 {
 	for (uint32_t i = 0; r->part && i < r->cpus.n; i++) {
@@ -139,7 +139,7 @@ bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
 	return false;
 }
 
-/* Of two, the one that came first. */
+/* Did a begin before b? */
 static bool is_before(const struct sighting *a, const struct sighting *b)
 {
 	int64_t x = a->since.steady, y = b->since.steady;

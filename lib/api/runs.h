@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs: what an executor has of an instance's timers.
+ * Runs: the timers of an instance that an executor has.
  *
- * A run is given to the executor, is running from when its callback may begin,
- * and is called when all that its call does with the instance is done.  Those
- * that are running are on lists, so that a task can find its own; the others
- * are counted.  Each CPU has its own part of this.  A stop closes the lists,
- * because it waits until nothing is running.  A destroy closes the counts,
- * because the last run frees the instance.  From then on the instance's mutex
- * protects the numbers.
+ * A run goes through three stages:
+ *  - given: the driver gives it to the executor;
+ *  - running: its callback may have begun;
+ *  - called: the executor's call has done everything with the instance.
+ *
+ * Runs that are running are on lists, so that a task can find its own.  Runs
+ * that were given or called are counted.  Each CPU has its own part of this.  A
+ * stop closes the lists, because it waits until nothing is running.  A destroy
+ * closes the counts, because the last run frees the instance.  From then on,
+ * the instance's mutex protects the numbers.
  *
  * Guarantees:
- *  1. Nothing begins once the lists are closed.
+ *  1. No run begins once the lists are closed.
  *  2. The instance is not freed while a run is given and not called.
- *  3. To begin and to end takes a lock that other CPUs seldom take, and wakes
- *     nobody before the instance is stopped.
+ *  3. The beginning and the end of a run take a lock that other CPUs seldom
+ *     take, and wake no thread before the instance is stopped.
  *
  * The thread that starts or frees the instance: open, free.  Under its mutex:
- * close_*.  The driver: give.  Any thread: begin, end, find, next,
+ * close_*.  The driver counts in `given`.  Any thread: begin, end, find, next,
  * count_called.
  */
 #ifndef TT_RUNS_H
@@ -31,62 +34,62 @@
 
 struct runs_part;
 
-/* One that is running, on the stack of the thread that runs it. */
+/* A run that is running; on the stack of the thread that runs it. */
 struct running {
 	struct inside inside;
-	struct runs_part *part; /* that has it on its list */
-	/* Written by the thread that runs it: what is counted at the end. */
+	struct runs_part *part; /* the part whose list it is on */
+	/* Written by the thread that runs it, and counted at the end. */
 	bool ran;
-	int64_t due; /* when its timer was */
+	int64_t due; /* when its timer was due */
 	struct timing timing;
 	/* Protected by that part's lock. */
 	struct running *next;
-	struct running *previous; /* NULL: it is the first */
+	struct running *previous; /* NULL: this is the first */
 };
 
 struct runs_part {
 	struct lock lock;
 	/* Protected by the lock. */
 	bool closed;
-	/* Written under the lock.  A thread on the list finds it not 0. */
+	/* Written under the lock.  A thread on the list never reads 0. */
 	union {
-		atomword first;                /* one that is running, or 0 */
+		atomword first;                /* the first that runs, or 0 */
 		struct running *first_running; /* the same, for debuggers */
 	};
 	struct tally called;
-	/* Runs that were begun here; written under the lock. */
+	/* For the runs that began here; written under the lock. */
 	struct measured *measured;
 } __attribute__((aligned(TT_FAR_APART)));
 
 struct runs {
 	/* Constant from runs_open to runs_free. */
 	struct cpu_map cpus;
-	struct runs_part *part;    /* one for each of those; or NULL */
-	struct measured *measured; /* and one of these */
-	/* Protected by the instance's mutex; once closed. */
+	struct runs_part *part;    /* one for each of the cpus; or NULL */
+	struct measured *measured; /* the same */
+	/* Used once closed; protected by the instance's mutex. */
 	uint32_t running;
 	uint32_t called;
-	/* The driver's own; under the mutex when that is not at work. */
+	/* The driver's own; under the mutex while it is not in a turn. */
 	uint32_t given;
 };
 
-/* False: no memory, and then it is as after runs_free. */
+/* False: no memory, and then r is as after runs_free. */
 bool runs_open(struct runs *r, uint32_t n);
 void runs_free(struct runs *r);
 
 void runs_close_running(struct runs *r);
 void runs_close_called(struct runs *r);
 
-/* False: they are closed, and it must not begin. */
+/* False: the lists are closed, and the run must not begin. */
 bool runs_begin(struct runs *r, struct running *run);
 
-/* False: they are closed, and it must be counted under the mutex. */
+/* False: the lists are closed, and it must be counted under the mutex. */
 bool runs_end(struct running *run);
 
-/* Is one of them, for this timer or (0) any, running in this task or thread? */
+/* Is a run of this timer (0: of any) running in this task or thread? */
 bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id);
 
-/* False: as runs_end. */
+/* False: the counts are closed, and it must be counted under the mutex. */
 static inline bool runs_count_called(struct runs *r)
 {
 	struct runs_part *part = &r->part[cpu_map_pick(&r->cpus)];
@@ -95,16 +98,16 @@ static inline bool runs_count_called(struct runs *r)
 }
 
 /*
- * Those that are running, one after the other: by when they began, then by
- * their ids.  If one of them comes after *after and before *best it becomes
- * *best.  runs_next_of: the same for one that may be.
+ * Finds the runs that are running one after the other, in the order of when
+ * they began, then of their ids.  If one of them comes after *after and before
+ * *best, it becomes *best.  runs_next_of: the same for one that may be running.
  */
 void runs_next(const struct runs *r, const struct sighting *after,
 	       struct sighting *best);
 void runs_next_of(const struct inside *in, const struct sighting *after,
 		  struct sighting *best);
 
-/* Are all called?  Once that is closed, and the driver is not at work. */
+/* Are all called?  Only if that is closed and the driver is not in a turn. */
 static inline bool runs_all_called(const struct runs *r)
 {
 	return ((r->given - r->called) & TALLY_MAX) == 0;

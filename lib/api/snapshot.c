@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was measured, at one moment or between two.
+ * What was measured, up to one moment or between two.
  *
- * Histograms are never set back, for others may read them, too.  Those of an
+ * Histograms are never reset, because others may read them, too.  Those of an
  * interval are the difference of two snapshots.
  */
 #include "config.h"
@@ -14,7 +14,7 @@
 #include <errno.h>
 
 struct timerthread_snapshot {
-	/* Whose it is; another one may get the address of one that is gone. */
+	/* Both name the instance: a later one may get the same address. */
 	const struct timerthread *tt;
 	int64_t created;
 	struct measured_counts counts;

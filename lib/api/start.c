@@ -12,9 +12,9 @@ static bool is_virtual(const struct start *how)
 }
 
 /*
- * Where the clock is virtual, the same calls should give the same each time:
- * which bucket one gets depends on the CPU that it runs on, and the order of
- * equal deadlines on the bucket.
+ * With a virtual clock, the same calls should have the same results each time.
+ * So there is one bucket: the bucket of a call depends on its CPU, and the
+ * order of equal deadlines depends on the bucket.
  */
 static uint32_t buckets_of(const struct timerthread *tt,
 			   const struct start *how)
@@ -22,7 +22,7 @@ static uint32_t buckets_of(const struct timerthread *tt,
 	return is_virtual(how) ? 1 : tt->options.buckets;
 }
 
-/* A loop does not spin.  And what may be late need not be on time. */
+/* A loop does not spin.  And a timer within the slack need not be on time. */
 static int64_t spin_of(const struct options *o, const struct start *how)
 {
 	return how->driver == DRIVER_THREAD && o->spin > o->slack
@@ -30,7 +30,7 @@ static int64_t spin_of(const struct options *o, const struct start *how)
 		       : 0;
 }
 
-/* What the engine takes from the options. */
+/* Sets what the engine takes from the options. */
 static void set_options(struct timerthread *tt, const struct start *how)
 {
 	const struct options *o = &tt->options;

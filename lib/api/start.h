@@ -11,13 +11,13 @@
 
 struct start {
 	enum driver driver;
-	int64_t now; /* what the virtual clock shows, where there is one */
-	/* Begins to take turns: 0 or an errno.  NULL: no need to. */
+	int64_t now; /* what the virtual clock shows, if there is one */
+	/* Begins to take turns: 0 or a positive errno.  NULL: no need to. */
 	int (*begin)(struct timerthread *tt, void *arg);
 	void *arg;
 };
 
-/* As timerthread_start, with its arguments checked. */
+/* As timerthread_start; the caller has checked the arguments. */
 int start_instance(struct timerthread *tt, const struct start *how);
 
 #endif

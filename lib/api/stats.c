@@ -31,7 +31,7 @@ static void add_measured(struct stats *s, const struct measured *m)
 		larger(s->largest_lateness, counter_read(&m->lateness.longest));
 }
 
-/* Where several measure: the driver, or the parts of an executor's runs. */
+/* Several may measure: the driver, and the parts of an executor's runs. */
 static void add_all_measured(struct timerthread *tt, struct stats *s)
 {
 	const struct runs *r = &tt->runs;
@@ -72,7 +72,7 @@ static void add_slot(struct stats *s, enum slot_state state)
 		s->running++;
 }
 
-/* Acquire: pairs with slot_free, before which the timer's end was counted. */
+/* Acquire: pairs with slot_free; the timer's end was counted before that. */
 static void add_slots(struct stats *s, struct bucket *b)
 {
 	uint32_t end;
@@ -93,7 +93,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Returns the number that was given before, if that was greater. */
+/* Returns the number that was reported before, if that was greater. */
 static uint64_t remember(struct counter *told, uint64_t now)
 {
 	counter_add(told, difference(now, counter_read(told)));

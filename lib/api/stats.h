@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an instance has done and has.
+ * The numbers of what an instance has done, and of what it has.
  *
- * Calls that schedule count, as they have a bucket's lock anyway; the thread
- * that runs timers counts and measures the runs.  A cancel is a
- * compare-and-swap on the slot and counts nothing: a call that wants the number
- * looks at all slots and sees how many timers live.  Those that were scheduled,
- * do not live and did not end with a run were cancelled.
+ * Calls that schedule are counted, because they have a bucket's lock anyway.
+ * The thread that runs timers counts and measures the runs.  A cancel is a
+ * compare-and-swap on the slot and counts nothing.  So a call that wants the
+ * number of cancelled timers looks at all slots, to see how many timers live.
+ * The timers that were scheduled, do not live and did not end with a run were
+ * cancelled.
  *
- * So that these never seem to be too many, first the number of those that were
- * scheduled is read, under the lock, then the slots, then the number of those
- * that have ended: that is counted before the slot is freed.  They may seem to
- * be too few while other threads are at work.  So the number that was given is
- * remembered, and does not get smaller.
+ * The result must never be too large.  So the number of scheduled timers is
+ * read first, under the lock; then the slots; then the number of timers that
+ * have ended, which is counted before the slot is freed.  The result may be too
+ * small while other threads use the instance.  So the number that was reported
+ * is remembered, and later results are not smaller.
  *
  * Any thread.
  */
@@ -39,12 +40,12 @@ struct stats {
 	uint64_t longest_run;
 	uint64_t awake_time;
 	uint64_t largest_lateness;
-	uint64_t current_run; /* of the longest one that is running now */
-	/* stats_look: as the slots are. */
+	uint64_t current_run; /* how long the longest has been running now */
+	/* stats_look, from the slots. */
 	uint64_t pending;
 	uint64_t running;
 	uint64_t dead;
-	/* What follows from that; those that were drained among them. */
+	/* The results from that; they include drained timers. */
 	uint64_t cancelled;
 	uint64_t recycled;
 };
@@ -55,7 +56,7 @@ void stats_count(struct timerthread *tt, struct stats *s);
 /* After that: looks at all slots. */
 void stats_look(struct timerthread *tt, struct stats *s);
 
-/* What was measured of its runs by now; also of one that does not live. */
+/* The measurements of its runs so far; all zero if it does not live. */
 struct measured_counts {
 	struct histogram_counts lateness;
 	struct histogram_counts run_time;

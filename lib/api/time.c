@@ -9,8 +9,8 @@
 #include "os/clock.h"
 
 /*
- * An instance that was started by a parent has a clock as well.  A virtual one
- * stands still, and its lock may be held by a thread that is not here.
+ * An instance that a parent has started has a clock, too.  A virtual clock
+ * stands still, and its lock may be held by a thread that does not exist here.
  */
 static int64_t inherited_now(const struct timerthread *tt)
 {

@@ -18,7 +18,7 @@ void engine_init(struct engine *e, struct timerthread *instance)
 	await_init(&e->await);
 }
 
-/* Of no more pages than were touched. */
+/* Only the pages that were touched need memory. */
 static void free_measured(struct engine *e)
 {
 	pages_free(e->measured, sizeof(*e->measured));

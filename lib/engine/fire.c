@@ -17,7 +17,7 @@ static void count(struct engine *e)
 		e->ran++;
 }
 
-/* A thread that sees that the timer is over can count on its place. */
+/* The place first: a thread that sees the timer's end can use the place. */
 void fire_conclude(struct engine *e, struct slot *s)
 {
 	cap_give(&e->cap);
@@ -32,7 +32,7 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 
 	counter_add(&e->fired, 1);
 	if (expiry_repeat(b, s, entry, earliest)) {
-		/* What is due again by now is for the next turn. */
+		/* If it is due again already, it is for the next turn. */
 		if (entry->deadline <= e->until)
 			pending_send_back(&e->pending, *entry);
 		else
@@ -44,7 +44,7 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 	intake_recycle(e->intake, s);
 }
 
-/* It has returned, or what was called for that has. */
+/* The callback has returned, or the slow hook has. */
 static void end(struct engine *e, struct timing *t)
 {
 	t->ended = moment_now(&e->watch);
@@ -124,7 +124,7 @@ static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
 {
 	int64_t now = e->until;
 
-	/* So that a period that has passed by now counts as missed. */
+	/* Now, so that a period that has passed already counts as missed. */
 	if (entry->ticket & TICKET_REPEATS) {
 		now = begin_now(e).shown;
 		e->chained = true;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A callback can ask which timer it runs without knowing the instance: for that
- * each thread has a record of its own.  It is a copy, and refers to nothing
- * that goes when the callback is over: a task may have left this thread by
- * then.  An object that both hold says whether it is over (ongoing.h).
+ * A callback can ask which timer it runs, without knowing the instance.  For
+ * that, each thread has a record of its own.  The record is a copy, and refers
+ * to nothing that is freed when the callback ends, because the task may have
+ * left this thread by then.  An object that the call and the record both hold
+ * says whether the call has ended (ongoing.h).
  */
 #include "config.h"
 
@@ -25,12 +26,12 @@ struct current {
 	uint32_t generation; /* see fork.h */
 	struct task_id task_id;
 	uintptr_t who;
-	struct ongoing *ongoing; /* where there are tasks; or NULL */
+	struct ongoing *ongoing; /* if there are tasks; or NULL */
 };
 
 static _Thread_local struct current current;
 
-/* When a thread ends its record does. */
+/* When a thread ends, its record is deleted. */
 static struct ending ending;
 
 static void forget_all(void *arg)
@@ -45,7 +46,7 @@ __attribute__((constructor)) static void make_ending(void)
 	ending_init(&ending, forget_all);
 }
 
-/* NULL: without memory for it get_current finds no timer. */
+/* NULL: no memory; then timerthread_get_current finds no timer. */
 static struct ongoing *begin_ongoing(void)
 {
 	return ending_set(&ending, &current) ? ongoing_begin() : NULL;
@@ -59,8 +60,9 @@ uintptr_t inside_who(const struct task_id *t)
 }
 
 /*
- * Not inlined: the address of what is the thread's own is another one then.  If
- * this is another thread, that one's record stays, and outer's goes.
+ * Not inlined: on another thread, the address of `current` is another one.  If
+ * the call ends on another thread than it began on, that thread's record stays,
+ * and the object of `outer` is let go.
  */
 static TT_NOINLINE void leave(const struct inside *in,
 			      const struct current *outer,
@@ -93,8 +95,8 @@ static struct current enter(struct timerthread *tt, const struct inside *in,
 }
 
 /*
- * Shows what is running.  Release: pairs with the loads in inside_look; so a
- * thread that sees a part of this finds the number changed.
+ * Shows what is running.  Release: pairs with the loads in inside_look.  So a
+ * thread that sees a part of this also sees that the number has changed.
  */
 static void show(struct inside *in, const struct run *run)
 {
@@ -108,7 +110,7 @@ static void show(struct inside *in, const struct run *run)
 	atom32_store_release(&in->runs, atom32_load(&in->runs) + 1);
 }
 
-/* Orders nothing: what is shown next is released after it. */
+/* Relaxed: what is shown next is released after it. */
 static void hide(struct inside *in)
 {
 	uint32_t runs = atom32_load(&in->runs);
@@ -147,7 +149,7 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 
 	current = mine;
 	show(in, run);
-	/* Orders nothing: only its writer finds itself there. */
+	/* Relaxed: only its writer finds itself there. */
 	atomword_store(&in->who, mine.who);
 	call_to_return(fn, arg);
 	leave(in, &outer, &mine.task_id, mine.ongoing);

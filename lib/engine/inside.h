@@ -2,27 +2,29 @@
 /*
  * Calls of the user's functions: callbacks, hooks, an executor's submit.
  *
- * Some calls of the library are different, or forbidden, within such a
- * function.  So it is written down which thread is in it; or which task of an
- * executor, which may block in one thread and go on in another, if the user has
- * said how to ask for it (see timerthread_set_task_id).
+ * Some calls of the library behave differently, or are forbidden, in such a
+ * function.  So the thread that is in it is recorded.  An executor may have
+ * tasks that block on one thread and continue on another.  If the user has said
+ * how to ask for the task (see timerthread_set_task_id), the task is recorded
+ * instead.
  *
  * Guarantees:
- *  1. A task finds that it is in a function exactly while it is, on whatever
- *     thread.  So does a thread, where no task changes its thread.
- *  2. Where tasks do, and the user has not said how to ask for them, the
- *     answers are wrong, but no memory is used that is not there; the first
- *     task that is seen is reported.
- *  3. A function that is left in another way than by returning ends the
- *     process, with a message: what called it cannot go on.
- *  4. Any thread can see which timer's callback is running, since when, and
- *     with which argument, and does not wait for that.
+ *  1. A task finds that it is in a function exactly while it is in it, on
+ *     whatever thread.  The same holds for a thread, if no task changes its
+ *     thread.
+ *  2. If tasks change their thread, and the user has not said how to ask for
+ *     the task, the answers are wrong, but no freed memory is used.  The first
+ *     such task that is noticed is reported.
+ *  3. If a function is left in another way than by returning, the process ends
+ *     with a message, because the caller of the function cannot go on.
+ *  4. Any thread can see, without waiting, which timer's callback is running,
+ *     since when, and with which argument.
  *  5. A child of fork(2) is not in the functions that were called before the
- *     fork: it has this thread's stack, but what it creates may get the address
- *     of what it has destroyed.
+ *     fork.  It has the stack of the thread that forked, but an instance that
+ *     it creates may get the address of one that it has destroyed.
  *
- * inside_call: the thread that calls the function.  Any thread: look; for
- * itself: the rest.
+ * call: the thread that calls the function.  look: any thread.  The rest: any
+ * thread, for itself.
  */
 #ifndef TT_INSIDE_H
 #define TT_INSIDE_H
@@ -35,23 +37,23 @@
 
 #include <stdbool.h>
 
-/* How to ask for the task; constant once the instance was started. */
+/* How to ask for the task; constant once the instance is started. */
 struct task_id {
-	timerthread_task_id_fn *fn; /* NULL: threads are all there is */
+	timerthread_task_id_fn *fn; /* NULL: there are only threads */
 	void *ctx;
 };
 
 /* A run of a timer. */
 struct run {
-	timerthread_id id; /* 0: it is not one of a timer */
+	timerthread_id id; /* 0: it is not a timer's */
 	uint64_t overrun;  /* deadlines that were skipped just before it */
-	/* What others see of it, where it is one: when it began, and what. */
+	/* What others see of a timer's run: when it began, and what runs. */
 	struct moment since;
 	timerthread_fn *fn;
 	void *arg;
 };
 
-/* What can be seen of it from outside. */
+/* What other threads see of a run. */
 struct sighting {
 	timerthread_id id;
 	struct moment since;
@@ -60,15 +62,15 @@ struct sighting {
 };
 
 /*
- * A function that is running.  The thread or task that is in it writes this,
- * and others may read: they find another one there, or none.
+ * A function that is running.  The thread or task that is in it writes this.
+ * Others may read it: they find in it another thread or task, or none.
  */
 struct inside {
-	atomword who; /* 0: nobody */
+	atomword who; /* 0: no thread or task */
 	/*
-	 * Odd: it is a timer's callback, and the rest is that.  A reader that
-	 * finds the same odd number before and after the rest has what belongs
-	 * together.
+	 * Odd: a timer's callback is running, and the rest describes it.  If a
+	 * reader finds the same odd number before and after it reads the rest,
+	 * it has read values that belong together.
 	 */
 	atom32 runs;
 	struct word64 id;    /* 0: it is not for a timer */
@@ -82,9 +84,9 @@ struct inside {
 uintptr_t inside_who(const struct task_id *t);
 
 /*
- * Is the caller in this call, or in that for this timer?  A caller that is
- * finds what it wrote itself; for all others the answer is no, however old the
- * values that they find.
+ * Is the caller in this function (id is not 0: and is it for this timer)?  A
+ * caller that is in it finds values that it wrote itself.  For all others the
+ * answer is no, however old the values that they find.
  */
 static inline bool inside_is(const struct inside *in, uintptr_t who,
 			     timerthread_id id)
@@ -97,16 +99,16 @@ static inline bool inside_is(const struct inside *in, uintptr_t who,
 bool inside_look(const struct inside *in, struct sighting *ret);
 
 /*
- * Calls fn(arg) for the instance, in which `in` is.  False: it returned in a
- * child of fork(2), where the instance may be gone.
+ * Calls fn(arg) for the instance, and records in `in` that the caller is in it.
+ * False: it returned in a child of fork(2), where the instance may be gone.
  */
 bool inside_call(struct timerthread *tt, struct inside *in,
 		 const struct task_id *t, const struct run *run,
 		 timerthread_fn *fn, void *arg);
 
 /*
- * The innermost call on this thread, if it is one for a timer, and is the
- * caller's; else NULL.  Good until the caller returns to it.
+ * The innermost call on this thread, if it is for a timer and the caller is in
+ * it; else NULL.  Valid until the called function returns.
  */
 const struct run *inside_current(struct timerthread **ret_tt);
 

@@ -2,15 +2,16 @@
 /*
  * How late callbacks begin, and how long they run.
  *
- * To read the clock costs some 20 to 50 ns.  So it is read once for a callback,
- * when that has returned.  Where another one begins right after that, this is
- * its beginning: then what the driver does in between, mostly less than 0.3 us,
- * counts as the other one's.
+ * Reading the clock costs about 20 to 50 ns.  So it is read once for a
+ * callback, when the callback has returned.  If another callback begins right
+ * after it, the same reading is the beginning of that one.  Then the driver's
+ * work in between, mostly less than 0.3 us, counts as run time of the second
+ * callback.
  *
- * Lateness is measured with the instance's clock, the time that callbacks run
- * with CLOCK_MONOTONIC, which is never set.
+ * Lateness is measured with the instance's clock.  Run time is measured with
+ * CLOCK_MONOTONIC, which is never set.
  *
- * measure_count: one thread at a time.  Any thread reads what was counted.
+ * measure_count: one thread at a time.  Any thread may read the counts.
  */
 #ifndef TT_MEASURE_H
 #define TT_MEASURE_H
@@ -25,7 +26,7 @@ struct measured {
 
 /* A moment, by two clocks. */
 struct moment {
-	int64_t shown;  /* by the instance's */
+	int64_t shown;  /* by the instance's clock */
 	int64_t steady; /* by CLOCK_MONOTONIC */
 };
 
@@ -41,12 +42,13 @@ static inline struct moment moment_now(struct watch *w)
 struct timing {
 	struct moment begun;
 	int64_t run_time;    /* once it has returned */
-	struct moment ended; /* and what was called for that has, too */
+	struct moment ended; /* of the callback, and of the slow hook */
 };
 
 /*
- * Counts a call whose timer was due then.  A deadline that is not positive says
- * "as soon as possible" where the clock may be set: that is not late.
+ * Counts a call of a timer with the deadline `due`.  If the clock may be set, a
+ * deadline that is not positive means "as soon as possible"; such a call is not
+ * late.
  */
 static inline void measure_count(struct measured *m, int64_t due,
 				 const struct timing *t)

@@ -21,7 +21,7 @@ void ongoing_forget(struct ongoing *o)
 		return;
 	/*
 	 * Acquires and releases, and pairs with itself: the thread that frees
-	 * comes after the other holder.
+	 * the object comes after the other holder.
 	 */
 	do
 		n = atom32_load(&o->holders);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a call is still going on.  A thread keeps a record of the call, which
- * may outlive it: the call may end on another thread.
+ * Whether a call is still going on.  A thread keeps a record of the call.  The
+ * record may outlive the call, because the call may end on another thread.
  *
- * Held by the call and by the record; the last one to let go frees it.
+ * The call and the record both hold the object; the last one to let go frees
+ * it.
  *
  * Any thread.
  */
@@ -16,19 +17,19 @@
 
 struct ongoing {
 	atom32 holders;
-	atom32 over; /* 1: it is */
+	atom32 over; /* 1: the call has ended */
 };
 
 /* NULL: no memory. */
 struct ongoing *ongoing_begin(void);
 
-/* The call is over. */
+/* The call has ended. */
 void ongoing_end(struct ongoing *o);
 
-/* The record goes.  o may be NULL. */
+/* The record is deleted.  o may be NULL. */
 void ongoing_forget(struct ongoing *o);
 
-/* False, too, if o is NULL.  Acquire: pairs with the store in ongoing_end. */
+/* False if o is NULL.  Acquire: pairs with the store in ongoing_end. */
 static inline bool ongoing_is(const struct ongoing *o)
 {
 	return o && atom32_load_acquire(&o->over) == 0;

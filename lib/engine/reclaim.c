@@ -9,7 +9,7 @@
 static bool begin(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	/* Unsigned: the wall clock may have been set back. */
+	/* Unsigned: very large if the wall clock was set back. */
 	uint64_t passed = (uint64_t)e->until - (uint64_t)t->began;
 
 	if (passed < RECLAIM_NS || passed < t->pause)
@@ -22,14 +22,14 @@ static bool begin(struct engine *e)
 	return true;
 }
 
-/* Whose turn is it?  False: all have had theirs. */
+/* Which bucket's turn is it?  False: all buckets have had theirs. */
 static bool next_bucket(struct reclaim *t)
 {
 	if (t->left > 0)
 		return true;
 	if (!bucket_set_take(&t->buckets, &t->bucket))
 		return false;
-	/* And for those after it, what those before it have not used. */
+	/* Looks that one bucket has not used are for those after it. */
 	t->left = t->paid / t->n-- + 1;
 	t->ended = false;
 	return true;

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reclaiming: while the driver is awake for another reason, it finds timers
- * that were cancelled where no call looks any more.
+ * Reclaiming: while the driver is awake for another reason, it looks for
+ * cancelled timers where no call looks for them any more.
  *
- * Elsewhere each call that schedules looks at other timers (rent.h).  Here the
- * number of looks follows from the time that passes.
+ * Elsewhere, each call that schedules a timer looks at other timers (rent.h).
+ * Here, the number of looks depends on the time that has passed.
  *
  * Guarantees:
- *  1. It begins once in RECLAIM_NS at most, or when the wall clock was set
- *     back, and the driver is not woken for it.
- *  2. There is one look for each RECLAIM_LOOK_NS that has passed.  It goes on
- *     while it finds much, and otherwise ends when it has been around a
- *     bucket's lanes.  So among n timers the cancelled ones are found about n
- *     times RECLAIM_LOOK_NS later, if the driver is awake then, and cost a CPU
- *     some thousandths of its time.  But each bucket that has ever been used
- *     has its share: where nearly all are in one of many, it takes as many
- *     times longer.  Where there are so many buckets that the looks do not
- *     suffice for a step in each, it begins less often.
+ *  1. It begins at most once in RECLAIM_NS, and when the wall clock was set
+ *     back.  The driver is not woken for it.
+ *  2. There is one look for each RECLAIM_LOOK_NS that has passed.  A bucket's
+ *     turn goes on while the looks find much.  Otherwise it ends when the
+ *     bucket's looks are used up, or when all its lanes have been visited.  So
+ *     among n timers, the cancelled ones are found about n times
+ *     RECLAIM_LOOK_NS later, if the driver is awake then.  This costs a CPU a
+ *     few thousandths of its time.  But each bucket that has ever been used has
+ *     an equal share of the looks: if nearly all timers are in one of many
+ *     buckets, finding them takes that many times longer.  If there are so many
+ *     buckets that the looks are not enough for a step in each, it begins less
+ *     often.
  *  3. A step is a few looks.
  *
  * The driver.
@@ -27,8 +29,8 @@
 #include "engine/engine.h"
 
 /*
- * Short enough that what was cancelled does not pile up between pauses; long
- * enough that visiting idle buckets costs nothing.
+ * Short enough that cancelled timers do not pile up meanwhile; long enough that
+ * visiting idle buckets costs nothing.
  */
 #define RECLAIM_NS      10000000
 #define RECLAIM_LOOK_NS 50000

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports to the program a callback that ran longer than it should.
+ * Reports a callback that ran longer than it should to the program.
  *
- * The hook is called where the callback was, when that has returned and the
- * timer is not over yet: a thread that waits for the callback waits for the
- * hook, too.  The rules for a callback hold for the hook.
+ * The thread or task that ran the callback calls the hook, after the callback
+ * has returned and before the timer is over.  So a thread that waits for the
+ * callback waits for the hook, too.  The rules for a callback hold for the
+ * hook.
  *
  * The thread that runs the timer.
  */
@@ -13,7 +14,7 @@
 
 #include "engine/engine.h"
 
-/* False: as inside_call. */
+/* False: as from inside_call. */
 bool slow_report(struct engine *e, struct inside *in, const struct run *run,
 		 int64_t run_time);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last moment before a deadline, where timers must be on time: the kernel
- * ends a sleep 5 to 100 us late, so the driver ends it before the deadline, and
- * watches the clock for the rest.
+ * The last moment before a deadline, if timers must be on time.  The kernel
+ * ends a sleep 5 to 100 us late.  So the driver ends its sleep before the
+ * deadline, and watches the clock for the rest of the time.
  *
  * Guarantees:
- *  1. It spins only for a timer that was live when it began to, and for no
- *     longer than the spin that was set.
- *  2. While it spins an earlier timer that is scheduled is noticed at once, and
- *     takes no system call.
+ *  1. The driver spins only for a timer that was live when the spin began, and
+ *     no longer than the spin that was set.
+ *  2. If an earlier timer is scheduled while the driver spins, the driver
+ *     notices that immediately, and no system call is needed.
  *
- * The driver, with a timer thread.
+ * The driver, if it is a timer thread.
  */
 #ifndef TT_SPIN_H
 #define TT_SPIN_H
@@ -20,8 +20,9 @@
 #include <stdbool.h>
 
 /*
- * After a turn.  If a live timer is due within the spin: returns when it is, or
- * when something else needs a turn.  False: none is.
+ * To be called after a turn.  If the deadline of a live timer comes within the
+ * spin, returns true when it has come, or when something else needs a turn.
+ * False: there is no such timer.
  */
 bool spin_until_due(struct engine *e);
 

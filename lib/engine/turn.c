@@ -7,15 +7,15 @@
 #include "intake/handover.h"
 
 /*
- * Entries that a turn opens or looks at although they are not due.  That takes
- * half a millisecond at most, so that a loop with other work can do some of
- * that in between.
+ * How many entries that are not due a turn opens or looks at.  That takes half
+ * a millisecond at most, so that a loop can do some of its other work in
+ * between.
  */
 #define EFFORT_MAX (16 * BLOCK_ENTRIES)
 
 /*
- * So many timers that were rescheduled to a later time are put back before a
- * sleep that they would have ended for nothing.
+ * How many timers that were rescheduled to a later time a turn puts back.
+ * Otherwise they would end the next sleep for nothing.
  */
 #define REFRESHED_MAX 64
 
@@ -62,8 +62,8 @@ static bool is_spent(const struct engine *e)
 }
 
 /*
- * The latest time of all never comes: it says that there is no timer.  And the
- * wall clock may have been set back since the turn began.
+ * INT64_MAX never comes: it says that there is no timer.  And the wall clock
+ * may have been set back since the turn began.
  */
 static bool is_due(struct engine *e, int64_t deadline)
 {
@@ -75,7 +75,7 @@ static bool is_due(struct engine *e, int64_t deadline)
 	return deadline <= e->until && deadline < INT64_MAX;
 }
 
-/* The earliest is not yet known, but it is not due before e->next. */
+/* The earliest timer is not yet known, but it is not due before e->next. */
 static enum step search_on(struct engine *e)
 {
 	if (is_due(e, e->next))
@@ -86,7 +86,7 @@ static enum step search_on(struct engine *e)
 	return STEP_MORE;
 }
 
-/* Nothing is due.  Puts the first one back if its deadline is later now. */
+/* Nothing is due.  Puts the first timer back if its deadline is later now. */
 static enum step refresh_first(struct engine *e)
 {
 	if (e->refreshed >= REFRESHED_MAX || !pending_first_moved(&e->pending))
@@ -104,7 +104,7 @@ static enum step run_one(struct engine *e)
 		return search_on(e);
 	if (!is_due(e, e->next))
 		return refresh_first(e);
-	/* Without memory there may be an earlier one in a bucket by now. */
+	/* There was no memory, so a bucket may have an earlier one by now. */
 	if (unlikely(e->pending.full) && e->ran > 0)
 		return STEP_DONE;
 	return fire(e);
@@ -135,7 +135,7 @@ static void begin(struct engine *e, int64_t until)
 
 static void end(struct engine *e)
 {
-	/* At once, whatever the slack, and wherever the wall clock is set. */
+	/* Immediately, whatever the slack, and however the clock is set. */
 	if (is_spent(e) || e->pending.full)
 		e->next = INT64_MIN;
 	intake_flush(e->intake);
@@ -153,7 +153,7 @@ bool engine_turn(struct engine *e, int64_t until)
 		step = run_one(e);
 		if (step == STEP_FORKED)
 			return false;
-		/* The wall clock is looked at before each. */
+		/* A wall clock is read before each run. */
 		e->chained = step == STEP_RAN && watch_goes_on(&e->watch);
 	} while (step != STEP_DONE);
 	while (reclaim(e))

@@ -4,16 +4,16 @@
 #include "intake/arrival.h"
 #include "os/memory.h"
 
-/* What an arrival lacks. */
+/* What is missing for an arrival. */
 struct lack {
 	int chunk;          /* of slots; -1: none */
 	uint32_t untouched; /* word of slots; 0: none */
 	bool block;
 	uint32_t rows;
-	bool allocate; /* a block, if none is kept */
+	bool allocate; /* may allocate a block, if none is kept */
 };
 
-/* Slots that are missing. */
+/* How to get the slots that are missing. */
 static int look_for_slots(const struct bucket *b, struct lack *lack)
 {
 	if (!b->grows)
@@ -25,7 +25,10 @@ static int look_for_slots(const struct bucket *b, struct lack *lack)
 	return lack->chunk >= 0 ? 0 : -EAGAIN;
 }
 
-/* -ENOMEM: none is to be taken; -EAGAIN: there may be no more slots. */
+/*
+ * -ENOMEM: memory is missing, and none may be allocated.  -EAGAIN: there may be
+ * no more slots.
+ */
 static int look(const struct bucket *b, const struct lane *l, bool slot,
 		struct lack *lack)
 {
@@ -55,7 +58,7 @@ static struct block *take_block(struct bucket *b, bool allocate)
 	return block || !allocate ? block : block_alloc();
 }
 
-/* False: there is not all of it. */
+/* Allocates what is missing.  False: some of it could not be had. */
 static bool take(struct bucket *b, struct memory *m, const struct lack *lack)
 {
 	*m = (struct memory){NULL, NULL, NULL};
@@ -69,7 +72,10 @@ static bool take(struct bucket *b, struct memory *m, const struct lack *lack)
 	       !m->rows == !lack->rows;
 }
 
-/* Another thread may have done the same; then it is left in *m. */
+/*
+ * Gives the memory to the bucket.  If another thread has done the same, it is
+ * left in *m.
+ */
 static void give(struct bucket *b, struct lane *l, struct memory *m,
 		 const struct lack *lack)
 {
@@ -96,7 +102,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 	lock_release(&b->lock);
 	if (r < 0)
 		return r;
-	/* With slots it may do, though there is no room for an entry. */
+	/* With slots, the call can go on without room for an entry. */
 	if (!take(b, &m, &lack) && !m.chunk && lack.untouched == 0)
 		r = -ENOMEM;
 	if (lack.untouched > 0)
@@ -123,9 +129,10 @@ TT_NOINLINE int arrival_without_room(struct bucket *b, bool slot, int r)
 }
 
 /*
- * If it is near it may have passed; and if it is earlier by much the lane may
- * be one for what is farther.  Only by much: where each deadline is a little
- * earlier than the last, the clock would be read each time.
+ * If the deadline is near, it may have passed.  If it is much earlier than the
+ * others in its lane, the lane may be one for timers that are farther.  Only if
+ * it is much earlier: otherwise the clock would be read for each deadline that
+ * is a little earlier than the last.
  */
 static bool may_be_wrong(const struct bucket *b, const struct lane *l,
 			 int64_t deadline)
@@ -144,7 +151,7 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 
 	if (!may_be_wrong(b, a.lane, deadline))
 		return a;
-	/* The clock may be a system call. */
+	/* Reading the clock may be a system call. */
 	lock_release(&b->lock);
 	now = watch_now(w->watch);
 	lock_acquire(&b->lock);
@@ -155,21 +162,21 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 	return a;
 }
 
-/* From here on it is far: two seconds. */
+/* From this distance on, a timer is far: two seconds. */
 #define FAR_TICKS 2048
 
-/* A little earlier is by a sixteenth of how far it is. */
+/* "A little earlier" means: by a sixteenth of the distance. */
 #define LITTLE_LOG2 4
 
-/* So many in a row are announced as they are. */
+/* This many in a row are announced as they are. */
 #define FALLS 16
 
 /*
- * An announcement waits for other CPUs.  So where each deadline is a little
- * earlier than the last, and far, a time is announced that holds for those that
- * come next, too.  Then the driver may wake up once more, and finds when they
- * are due.  (Two threads that do nothing else: 92 to 108 ns, where each is
- * announced 172 to 220.)
+ * An announcement waits for other CPUs.  If deadlines are far, and each is a
+ * little earlier than the last, an earlier time is announced, which also holds
+ * for the next ones.  Then the driver may wake up once more, and finds when
+ * they are due.  (Two threads that do nothing else: 92 to 108 ns; 172 to 220 if
+ * each deadline is announced.)
  */
 static int64_t to_announce(struct bucket *b, int64_t deadline)
 {

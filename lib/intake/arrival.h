@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arrival of an entry in a bucket: what all share that put one there.
+ * The arrival of an entry in a bucket: what is common to all that add one.
  *
  * Guarantees:
- *  1. Between arrival_begin and arrival_add nothing can fail any more.
- *  2. Memory is taken with the lock free.
- *  3. To its entry, an arrival whose deadline has passed is due now, less the
- *     slack; see wakeup_earliest.  (Where an earlier one is in its lane, since
- *     the driver is late, or nearly as early a one, it keeps its deadline.)
+ *  1. Between arrival_begin and arrival_add nothing can fail.
+ *  2. Memory is allocated while the lock is free.
+ *  3. If the deadline of an arrival has passed, its entry's deadline is now,
+ *     less the slack; see wakeup_earliest.  (Exception: the entry keeps the
+ *     timer's deadline if its lane has an earlier entry, because the driver is
+ *     late, or one that is hardly later.)
  *
  * Any thread.
  */
@@ -26,27 +27,27 @@ struct arrival {
 };
 
 /*
- * Takes memory for what is missing: room for an entry in this lane, and a slot
- * if that is asked for.  No lock.  Returns 0, -ENOMEM, or -EAGAIN: there may be
- * no more slots.
+ * Allocates memory for what is missing: room for an entry in this lane, and a
+ * slot if that is asked for.  Without the lock.  Returns 0, -ENOMEM, or
+ * -EAGAIN: there may be no more slots.
  */
 int arrival_grow(struct bucket *b, struct lane *l, bool slot);
 
 /*
- * Tells the driver of a deadline, or of an earlier time, as wakeup_announce.
- * Under the lock.
+ * Announces a deadline, or an earlier time, to the driver.  Returns as
+ * wakeup_announce.  Under the lock.
  */
 bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
 
 /*
- * This deadline is earlier than all in its lane.  If the lane or the deadline
- * may be wrong, looks at the clock, with the lock free meanwhile: what was
- * known before does not hold any more.
+ * For a deadline that is earlier than all in its lane.  If the lane or the
+ * deadline may be wrong, this reads the clock and releases the lock meanwhile.
+ * Then everything that the caller knew about the bucket may have changed.
  */
 struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 			     int64_t deadline);
 
-/* The lane by what is known.  Under the lock. */
+/* The lane for this deadline, by the base that is known.  Under the lock. */
 static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 {
 	unsigned lane = distance_lane(b->base, deadline);
@@ -54,7 +55,7 @@ static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 	return (struct arrival){&b->lane[lane], deadline};
 }
 
-/* Is there room in the lane, or a spare block?  Under the lock. */
+/* Is there room in the lane, or a spare block for it?  Under the lock. */
 static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 {
 	return likely(queue_has_room(&l->queue, 1)) ||
@@ -62,7 +63,7 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 		queue_extend(&l->queue, &b->spares));
 }
 
-/* With the lock held.  False: memory is missing. */
+/* Pays rent.  False: memory is missing.  Under the lock. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
 	if (slot)
@@ -75,16 +76,20 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 }
 
 /*
- * There was no memory, as r says.  Takes the lock, and returns 1 if room for an
- * entry is all that is missing; else r, or -ESHUTDOWN, with the lock free.
+ * There was no memory, as r says.  Takes the lock.  Returns 1, with the lock
+ * held, if only room for an entry is missing; else, with the lock free, r or
+ * -ESHUTDOWN.
  */
 int arrival_without_room(struct bucket *b, bool slot, int r);
 
 /*
- * Takes the lock and makes sure of room for an entry, and of a slot if that is
- * asked for.  Returns 0 with the lock held; or 1, the same, but there is no
- * room, so that the timer must be stranded; or, with the lock free,
- * -ESHUTDOWN: the bucket is not open, or what arrival_grow returned.
+ * Takes the lock, and makes sure that there is room for an entry, and a slot if
+ * that is asked for.  Returns
+ *  - 0, with the lock held;
+ *  - 1, with the lock held: there is no room for an entry, so the timer must be
+ *    stranded;
+ *  - -ESHUTDOWN, with the lock free: the bucket is not open;
+ *  - what arrival_grow returned, with the lock free.
  */
 static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 				int64_t deadline, struct arrival *a)
@@ -92,7 +97,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	int r;
 
 	lock_acquire(&b->lock);
-	/* Not before that: a CPU does this while it reads the bucket. */
+	/* Not earlier: the CPU does this while it reads the bucket. */
 	*a = arrival_aim(b, deadline);
 	if (unlikely(deadline < a->lane->queue.nearest))
 		*a = arrival_place(b, w, deadline);
@@ -110,8 +115,8 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 }
 
 /*
- * Adds e, for which there is room.  Under the lock.  Returns whether the
- * caller must call wakeup_kick once it is free.
+ * Adds e, for which there must be room.  Under the lock.  Returns whether the
+ * caller must call wakeup_kick when the lock is free.
  */
 static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 				struct lane *l, struct entry e)
@@ -120,7 +125,7 @@ static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 	       arrival_announce(b, w, e.deadline);
 }
 
-/* The same, and releases the lock.  Wakes the driver if it must know. */
+/* The same; then releases the lock, and wakes the driver if necessary. */
 static inline void arrival_add(struct bucket *b, struct wakeup *w,
 			       struct lane *l, struct entry e)
 {

@@ -6,7 +6,7 @@
 
 _Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
 
-/* Touches its first page and its last, so that the kernel finds them now. */
+/* Touches the first page and the last, so that the kernel provides them now. */
 struct block *block_alloc(void)
 {
 	struct block *b = memory_alloc(sizeof(struct block));

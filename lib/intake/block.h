@@ -3,14 +3,14 @@
  * Blocks of entries, chains of blocks, and the pool that an instance's blocks
  * come from.
  *
- * The pool keeps the blocks of a reserve.  Those that it does not keep come
- * from the allocator and go back there.
+ * The pool keeps the blocks of a reserve.  All other blocks come from the
+ * allocator and go back to it.
  *
  * Guarantees:
  *  1. Blocks that were kept for a reserve come back to it.
- *  2. Where there is no reserve the pool's lock is never taken.
+ *  2. Without a reserve, the pool's lock is never taken.
  *
- * Any thread: take, give, bytes.  At the instance's start and end: the rest.
+ * Any thread: take, give, bytes.  When the instance starts or ends: the rest.
  */
 #ifndef TT_BLOCK_H
 #define TT_BLOCK_H
@@ -31,14 +31,14 @@ struct block {
 };
 
 struct block_pool {
-	size_t keep; /* constant: so many are kept, of those that come back */
+	size_t keep; /* constant: how many blocks the pool keeps */
 	struct lock lock;
 	/* Protected by the lock. */
 	struct block *chain;
 	size_t n;
 };
 
-/* From the allocator, touched; NULL: no memory. */
+/* A block from the allocator, touched; NULL: no memory. */
 struct block *block_alloc(void);
 
 /* Frees a chain of blocks. */
@@ -67,16 +67,16 @@ void block_pool_destroy(struct block_pool *p);
 /* In a child of fork(2), as bucket_destroy_inherited. */
 void block_pool_destroy_inherited(struct block_pool *p);
 
-/* Keeps n from now on, and has them.  False: no memory. */
+/* Allocates n blocks, and keeps this many from now on.  False: no memory. */
 bool block_pool_fill(struct block_pool *p, size_t n);
 
-/* The memory of those that it has now. */
+/* The memory of the blocks that the pool has now. */
 size_t block_pool_bytes(struct block_pool *p);
 
-/* A block that is kept; NULL: there is none. */
+/* Takes a block that is kept; NULL: there is none. */
 struct block *block_pool_take(struct block_pool *p);
 
-/* Gives a chain of blocks back: keeps some, and frees the rest. */
+/* Gives back a chain of blocks: the pool keeps some, and frees the rest. */
 void block_pool_give(struct block_pool *p, struct block *chain);
 
 #endif

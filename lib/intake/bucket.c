@@ -34,7 +34,7 @@ void bucket_destroy_inherited(struct bucket *b)
 {
 	if (lock_try(&b->lock))
 		destroy_arrivals(b);
-	/* These are only ever added to. */
+	/* Slots are only ever added, so they can be freed in any case. */
 	slots_destroy(&b->slots);
 }
 

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bucket: where timers are scheduled.  There is one a CPU, so that calls on
- * different CPUs share no cache line.
+ * A bucket: where timers are scheduled.  There is one for each CPU, so that
+ * calls on different CPUs share no cache line.
  *
  * Its arrivals are in lanes, by how far they are from due (distance.h).  The
- * driver visits the bucket when the nearest arrival is due, and takes out of
- * each lane only the blocks that hold what is due, or nearly.  What is far
- * stays, where it costs little to find it cancelled.
+ * driver visits the bucket when the nearest arrival is due.  From each lane it
+ * takes only the blocks that hold entries that are due, or nearly due.  Entries
+ * that are far stay in the bucket, where it costs little to find out that their
+ * timers were cancelled.
  *
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
  *     with bucket_collect, or until it is found cancelled.
- *  2. Calls pay rent (rent.h): a call looks at two of the oldest arrivals of
- *     its lane, or at some three dozen others and the next calls at none; and
- *     frees the slots of those that were cancelled.  Before the bucket takes
- *     memory for slots it looks at some in other lanes, and takes none if it
- *     finds one that is over.  So the cancelled are at most a small multiple of
- *     the most that were live at a time, and most are found while their lines
- *     are still in this CPU's cache.
- *  3. On the average constant time under the lock in bucket_schedule, and a few
- *     microseconds at a time in what the driver does; now and then a pass over
- *     the rows of a lane (one for 255 arrivals) or the bitmap of slots (a word
- *     for 64), some ten microseconds where a million are pending.
+ *  2. Calls pay rent (rent.h).  A call looks at two of the oldest arrivals of
+ *     its lane; or it looks at about three dozen others, and the next calls
+ *     look at none.  It frees the slots of timers that were cancelled.  Before
+ *     the bucket allocates memory for slots, it looks at some arrivals in other
+ *     lanes, and allocates none if it finds a timer that has ended.  So the
+ *     number of cancelled timers is at most a small multiple of the greatest
+ *     number that was live at the same time.  Most are found while their cache
+ *     lines are still in this CPU's cache.
+ *  3. bucket_schedule holds the lock for constant time on average, the driver's
+ *     functions for a few microseconds at a time.  Now and then there is a pass
+ *     over the rows of a lane (one for 255 arrivals) or the bitmap of slots (a
+ *     word for 64): about ten microseconds if a million timers are pending.
  *  4. Before bucket_open and after bucket_shut nothing is scheduled.
  *  5. No timer in the bucket is due before `nearest`, which is announced to the
- *     wake-up; or the driver is visiting the bucket.
+ *     wake-up.  Exception: while the driver is visiting the bucket.
  *
  * Any thread: schedule, reschedule, get_deadline.  Its first user: init.  The
  * thread that starts or stops the instance: open, shut.  The driver: collect,
@@ -43,16 +45,19 @@
 
 /* The arrivals of one distance class. */
 struct lane {
-	/* Protected by the bucket's lock, as all in it. */
+	/* Protected by the bucket's lock, like everything here. */
 	struct queue queue;
-	uint32_t rests; /* calls that look at nothing before the next look */
-	/* See rent.c: calls scan from this position on, or go to another. */
+	uint32_t rests; /* this many calls look at nothing */
+	/*
+	 * For rent.c: whether a scan goes on, the position where calls scan
+	 * next, and the last jump to another one.
+	 */
 	bool scans;
 	struct queue_position position;
 	uint32_t probe;
 };
 
-/* What has happened in a bucket, but not by its driver. */
+/* What has happened to a bucket's timers, except what its driver counts. */
 struct bucket_counts {
 	struct counter drained;
 	struct counter fired; /* runs on an executor, which have ended */
@@ -61,48 +66,51 @@ struct bucket_counts {
 
 struct bucket {
 	struct lock lock;
-	/* Protected by the lock, all but slots.chunk, and counts to read. */
+	/*
+	 * Protected by the lock.  Exceptions: slots.chunk, and reading
+	 * counters.
+	 */
 	bool open;
-	bool grows;      /* takes memory as it needs it; see reserve.h */
-	uint32_t falls;  /* how often nearest was a little earlier, in a row */
+	bool grows;      /* allocates memory as needed; see reserve.h */
+	uint32_t falls;  /* how often in a row nearest fell a little */
 	int64_t nearest; /* no timer here is due earlier */
-	int64_t base;    /* that distances are counted from; may be old */
+	int64_t base;    /* distances are counted from this; may be old */
 	struct block *spares;
 	struct counter scheduled;
 	struct counter rescheduled;
-	/* Where arrivals are looked at for others, next. */
+	/* Where rent.c looks next for the driver and for other lanes. */
 	struct queue_position next;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	/* Timers without an entry; see handover.h. */
 	struct slot *stranded;
-	struct slot *visited;     /* those, in a visit, until it has them */
+	struct slot *visited;     /* those that a visit has yet to take */
 	int64_t stranded_nearest; /* none of those is due earlier */
 	uint32_t next_lane;       /* see next */
-	uint32_t salvaged;        /* the next slot to look at; salvage.c */
+	uint32_t salvaged;        /* the next slot to look at; see salvage.c */
 	struct bucket_counts counts;
 	struct block_pool *pool; /* constant from bucket_init; NULL before */
-	/* Any thread's: where there was room when there was none here. */
+	/* Written by any thread: a bucket that had room when this had none. */
 	atom32 other;
-	/* The driver's own: dead slots whose bits do not yet say free. */
+	/* For the driver only: freed slots whose bits do not yet say so. */
 	struct slot_batch recycled __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(TT_FAR_APART)));
 
-/* All zero before; its lock may be held. */
+/* *b must be all zero, but its lock may be held. */
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 		 struct block_pool *pool);
 void bucket_destroy(struct bucket *b);
 
 /*
- * In a child of fork(2), where the lock may be held by a thread that is not
- * there: then what it was changing is not freed.
+ * In a child of fork(2).  The lock may be held by a thread that does not exist
+ * in the child.  Then everything that the thread was changing is not freed.
  */
 void bucket_destroy_inherited(struct bucket *b);
 
 void bucket_open(struct bucket *b);
 void bucket_shut(struct bucket *b);
 
-/* As timerthread_schedule_every, with its arguments checked. */
+/* As timerthread_schedule_every.  The arguments were checked. */
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 		    uint64_t *ret_id);
 
@@ -117,45 +125,47 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 			int64_t *ret_deadline);
 
-/* A visit of the driver's, and what a step of it has taken out. */
+/* A visit by the driver, and what its last step has taken out. */
 struct visit {
-	int64_t by;  /* all that is due by then is taken, some of the rest */
-	int64_t now; /* distances are counted from then on */
+	int64_t by;  /* takes all that is due by then, and some of the rest */
+	int64_t now; /* becomes the base of distances */
 	unsigned lane;
 	bool blocks_done;
-	struct queue_cursor cursor; /* with the rows of its blocks */
-	struct slot *stranded;      /* through next, for handover_collect */
+	struct queue_cursor cursor; /* has the rows of the blocks taken out */
+	struct slot *stranded;      /* linked by next; for handover_collect */
 };
 
 void visit_begin(struct visit *v, int64_t by, int64_t now);
 
 /*
- * One step of a visit, which the wake-up has asked for.  Spare blocks are
- * exchanged with *spares: the bucket takes one if it has none, and leaves what
- * it does not need.  False: that was the last step.
+ * One step of a visit, for which the wake-up has asked.  Exchanges spare blocks
+ * with *spares: the bucket takes one if it has none, and gives those that it
+ * does not need.  False: that was the last step.
  */
 bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 		    struct block **spares);
 
 /*
- * Puts back n entries, from the last on, which the driver has taken; returns
- * how many of the first there is no memory for.
+ * Puts back n entries that the driver has taken, the last one first.  Returns
+ * how many are left, at the beginning of e, because there is no memory for
+ * them.
  */
 size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 		  const struct entry *e, size_t n);
 
 /*
- * One step of finding arrivals that are over, where they are, if nobody else
- * needs the lock.  *left says how many looks may be taken, and then what is
- * left of them; 0: the bucket is done.  Hands out spare blocks.  Returns how
- * many looks that was at most; 0: none, for the last lane has come to its end.
+ * One step of finding arrivals whose timers have ended, in the bucket.  Does
+ * nothing if the lock is held.  *left is how many looks may be taken; on
+ * return, how many of these are left (0: the bucket is done).  Hands out spare
+ * blocks.  Returns the greatest number of looks that this can have been; 0:
+ * none, because the last lane has come to its end, or the lock is held.
  */
 size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
 
-/* Makes the recycled slots free ones, which a schedule call may take. */
+/* Makes the recycled slots free, so that schedule calls can take them. */
 void bucket_flush(struct bucket *b);
 
-/* The memory that it has, itself included.  Under the lock. */
+/* The bucket's memory, including itself.  Under the lock. */
 size_t bucket_bytes(const struct bucket *b);
 
 /* Aborts if the bucket is not sound; for tests. */

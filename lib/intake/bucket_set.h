@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of buckets, by number: a bitmap under a bitmap of its words that are
- * not empty, so that walking a small set of many buckets is quick.
+ * A set of buckets, by number: a bitmap, and above it a bitmap of its words
+ * that are not empty.  So it is quick to walk through a small set, even if
+ * there are many buckets.
  *
  * Not thread-safe: protected by whatever protects its owner.
  */
@@ -38,7 +39,7 @@ static inline uint32_t bucket_set_count(const struct bucket_set *s)
 	return n;
 }
 
-/* Takes the lowest out.  False: the set is empty. */
+/* Takes out the lowest bucket.  False: the set is empty. */
 static inline bool bucket_set_take(struct bucket_set *s, uint32_t *ret_bucket)
 {
 	uint32_t i, bit;

@@ -34,7 +34,7 @@ void cap_close(struct cap *c)
 	c->purse = NULL;
 }
 
-/* So small a part of the common places that each CPU may have as much. */
+/* How many places a CPU may take: so few that each CPU can have as many. */
 static size_t batch_of(const struct cap *c, size_t common)
 {
 	size_t n = common / (2 * (size_t)c->cpus.n);
@@ -42,7 +42,10 @@ static size_t batch_of(const struct cap *c, size_t common)
 	return n < CAP_BATCH ? n : CAP_BATCH;
 }
 
-/* Takes a common place, and a batch.  Returns how many that is; 0: none. */
+/*
+ * Takes a common place, and a batch.  Returns how many places these are; 0:
+ * none.
+ */
 static size_t take_common(struct cap *c, size_t batch_max)
 {
 	size_t common = atomword_load(c->common);
@@ -60,8 +63,9 @@ static size_t take_common(struct cap *c, size_t batch_max)
 
 /*
  * Are all places taken?  If no purse was open before the common one was empty,
- * nor after, none was on its way.  Acquire: pairs with count_opening, and with
- * the compare-and-swap in take_common in take_batch.
+ * and none after that, then no place was on its way.  Acquire: pairs with
+ * count_opening, and with the compare-and-swap in take_common when take_batch
+ * calls that.
  */
 static bool is_full(const struct cap *c)
 {
@@ -83,8 +87,8 @@ static bool is_open(const struct cap *c)
 }
 
 /*
- * Under the cap's lock, so that it does not open.  Here and below, what is
- * added to the common purse orders nothing: that a purse is closed does.
+ * Under the cap's lock, so that the purse does not open meanwhile.  Here and
+ * below, adding to the common purse orders nothing; closing a purse does.
  */
 static void close_purse(struct cap *c, struct purse *p)
 {
@@ -106,7 +110,7 @@ static TT_NOINLINE void call_in(struct cap *c)
 	lock_release(&c->lock);
 }
 
-/* Opens a purse where the common one has enough for all again. */
+/* Opens a purse, if the common one has enough for all CPUs again. */
 static void open_if_enough(struct cap *c, struct purse *p)
 {
 	if (likely(batch_of(c, atomword_load(c->common)) == 0))
@@ -120,8 +124,8 @@ static void open_if_enough(struct cap *c, struct purse *p)
 }
 
 /*
- * A place, and a batch for this purse, unless another thread has filled it.
- * False: it is closed, or none is left.
+ * Takes a place, and a batch for this purse unless another thread has filled
+ * it.  False: the purse is closed, or no place is left.
  */
 static bool take_batch(struct cap *c, struct purse *p)
 {
@@ -151,7 +155,10 @@ TT_NOINLINE bool cap_take_slow(struct cap *c, struct purse *p)
 	return true;
 }
 
-/* A place, and a batch of this purse's, if nobody has taken of it by now. */
+/*
+ * Gives a place to the common purse, and a batch from this purse unless another
+ * thread has taken from it meanwhile.
+ */
 static void give_batch(struct cap *c, struct purse *p)
 {
 	size_t n = 1;

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cap on an instance's timers: each has a place.
+ * The cap on the number of an instance's timers: each timer takes a place.
  *
- * A number that all CPUs change for each timer would be the ceiling of them
- * all.  So places that are free lie in two sorts of purse: a common one, and
- * one a CPU, which takes some from the common purse and gives some back, a
- * batch at a time.  A timer's place comes from the purse of the CPU where it is
- * scheduled, and goes to that of the CPU where it is cancelled or has run.
+ * If all CPUs changed one number for each timer, that number would limit the
+ * speed of all of them.  So the free places lie in purses of two kinds: a
+ * common one, and one for each CPU.  A CPU's purse takes some places from the
+ * common purse and gives some back, a batch at a time.  A timer's place comes
+ * from the purse of the CPU where the timer is scheduled.  It goes to the purse
+ * of the CPU where the timer is cancelled or has run.
  *
- * When the common purse is empty all others are called in: they are emptied
- * into it and closed.  A purse that is closed holds nothing, and calls go to
- * the common one, until that has enough for all again.
+ * When the common purse is empty, all others are called in: they are emptied
+ * into it and closed.  A closed purse holds nothing.  Calls then go to the
+ * common purse, until it has enough for all CPUs again.
  *
  * Guarantees:
  *  1. There are never more places taken than max.
- *  2. A place is refused only if there was a moment, during the call, at which
- *     all places were taken: all purses were closed then, so that none was on
- *     its way from one purse to another, and the common one was empty.
- *  3. A place that was given back can be taken at once, on any CPU.
- *  4. Where there is no cap, nothing shared is written.
+ *  2. A call is refused a place only if, at some moment during the call, all
+ *     places were taken: all purses were closed at that moment, so that no
+ *     place was on its way from one purse to another, and the common purse was
+ *     empty.
+ *  3. A place that was given back can be taken immediately, on any CPU.
+ *  4. Without a cap, nothing shared is written.
  *
- * Million pairs of a schedule and a cancel a second, of 1, 4, 16 and 64 threads
- * (simulated):
+ * Millions of pairs (a schedule and a cancel) per second, with 1, 4, 16 and 64
+ * threads (simulated):
  *
  *	one number for all	13.5	 9.8	 9.9	 6.8
- *	a purse a CPU		12.8	50.9	204	815
+ *	a purse for each CPU	12.8	50.9	204	815
  *
- * Where nearly all places are taken it is the former still: with 64 threads and
- * one place less than they need 5.9.
+ * If nearly all places are taken, the speed is still that of one number: 5.9
+ * with 64 threads and one place less than they need.
  *
  * Any thread: take, give.  test/model/cap.pml is a model of this for Spin.
  */
@@ -40,31 +42,31 @@
 
 #include <stddef.h>
 
-/* So many places at most go to a CPU's purse in one go. */
+/* How many places a CPU's purse takes at a time, at most. */
 #define CAP_BATCH 64
 
-/* A purse that has as many gives a batch back. */
+/* A purse that has this many gives a batch back. */
 #define CAP_PURSE_MAX (2 * CAP_BATCH)
 
 struct purse {
 	struct tally places;
-	struct lock lock; /* places go to the common purse or come from there */
+	struct lock lock; /* held while places move between purses */
 } __attribute__((aligned(TT_FAR_APART)));
 
 struct cap {
 	/* Constant from cap_open to cap_close. */
-	size_t max; /* 0: no cap; set before that */
+	size_t max; /* 0: no cap; set before cap_open */
 	struct cpu_map cpus;
-	struct purse *purse; /* one for each of those */
+	struct purse *purse; /* one for each CPU */
 	/*
-	 * Odd: some purse may be open.  It counts on when the first one opens
+	 * Odd: some purse may be open.  Incremented when the first purse opens,
 	 * and when all have been closed.  Written under the lock.
 	 */
 	atom32 openings;
-	struct lock lock; /* over opening and closing; before a purse's */
+	struct lock lock; /* for opening and closing; before a purse's */
 	/*
-	 * The common purse.  Any thread changes it, so it lies far from what
-	 * each call reads: behind the others.
+	 * The common purse.  Any thread changes it.  So it lies behind the
+	 * other purses, far from what each call reads.
 	 */
 	atomword *common;
 };
@@ -76,12 +78,12 @@ void cap_close(struct cap *c);
 bool cap_take_slow(struct cap *c, struct purse *p);
 void cap_give_slow(struct cap *c, struct purse *p);
 
-/* How many places are free, if nobody takes or gives one; for tests. */
+/* How many places are free, if no thread takes or gives one; for tests. */
 size_t cap_free(struct cap *c);
 
 /*
- * Takes a place, of the purse of a CPU, mostly the caller's.  False: there is
- * none.
+ * Takes a place from the purse of a CPU, usually the caller's.  False: no place
+ * is free.
  */
 static inline bool cap_take(struct cap *c, uint32_t cpu)
 {
@@ -92,7 +94,7 @@ static inline bool cap_take(struct cap *c, uint32_t cpu)
 	       cap_take_slow(c, &c->purse[cpu]);
 }
 
-/* Gives one back, to the purse of the caller's CPU. */
+/* Gives a place back, to the purse of the caller's CPU. */
 static inline void cap_give(struct cap *c)
 {
 	struct purse *p;

@@ -9,10 +9,10 @@
 #include "intake/bucket.h"
 #include "intake/rent.h"
 
-/* Timers without an entry that are taken in one step. */
+/* How many timers without an entry are taken in one step. */
 #define STRANDED_STEP 32
 
-/* Entries that are put back with the lock taken once. */
+/* How many entries are put back while the lock is held once. */
 #define PUT_MAX 64
 
 /* Gives the bucket a spare block if it has none.  Under the lock. */
@@ -22,7 +22,7 @@ static void take_spare(struct bucket *b, struct block **spares)
 		block_push(&b->spares, block_pop(spares));
 }
 
-/* All spare blocks but one.  Under the lock. */
+/* Takes all spare blocks except one.  Under the lock. */
 static struct block *take_surplus(struct bucket *b)
 {
 	struct block *one = block_pop(&b->spares);
@@ -68,7 +68,9 @@ static bool take_blocks(struct bucket *b, struct visit *v)
 	return true;
 }
 
-/* All of them are visited; what is stranded meanwhile is not. */
+/*
+ * All timers that are stranded now are visited; those stranded later are not.
+ */
 static void visit_stranded(struct bucket *b, const struct visit *v)
 {
 	if (b->stranded_nearest > v->by)
@@ -79,7 +81,8 @@ static void visit_stranded(struct bucket *b, const struct visit *v)
 }
 
 /*
- * A few at a time, for the others can be salvaged.  True: those were the last.
+ * Takes a few at a time, because those that are left can be salvaged.  True:
+ * these were the last.
  */
 static bool take_stranded(struct bucket *b, struct visit *v)
 {
@@ -93,7 +96,7 @@ static bool take_stranded(struct bucket *b, struct visit *v)
 	return !b->visited;
 }
 
-/* What is left in the bucket is announced anew. */
+/* Announces what is left in the bucket. */
 static void announce(struct bucket *b, struct wakeup *w)
 {
 	int64_t nearest = b->stranded_nearest;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reminder of one timer: what queues hold instead of the timer itself, so
- * that ordering them touches no slot.  Sixteen bytes, four to a cache line.
+ * An entry is a reminder of one timer.  Queues hold entries instead of the
+ * timers themselves, so ordering them touches no slot.  An entry has sixteen
+ * bytes; four fit in a cache line.
  *
- * A timer may have several, because one that is rescheduled to an earlier time
- * gets a new one.  The ticket tells the one that counts: the slot has the same.
- * Its lowest bit says whether the timer repeats.  The bit above that is set in
- * a slot alone, so that no entry counts: the timer is handed over (handover.h).
+ * A timer may have several entries, because it gets a new one when it is
+ * rescheduled to an earlier time.  The ticket tells which of them counts: the
+ * slot has the same ticket.  The ticket's lowest bit says whether the timer
+ * repeats.  The next bit is only ever set in a slot.  Then no entry counts: the
+ * timer is handed over (handover.h).
  *
- * A hole is left of an entry that is of no more use where it cannot be taken
- * out.  No slot has its index.
+ * If an entry is no longer of use, but cannot be taken out of its place, a hole
+ * is left there.  No slot has the index of a hole.
  */
 #ifndef TT_ENTRY_H
 #define TT_ENTRY_H
@@ -22,7 +24,7 @@
 #define TICKET_STEP        4u
 
 struct entry {
-	int64_t deadline; /* the timer's then, or the time then if later */
+	int64_t deadline; /* when made: the timer's, or now if later */
 	uint32_t ticket;
 	uint32_t index; /* the slot's; 0: a hole */
 };

@@ -20,15 +20,15 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The timer was cancelled, and word is there since. */
+/* The timer was cancelled, and its state is word since then. */
 static enum expiry over(struct slot *s, uint32_t word)
 {
 	return slot_free(s, word) ? EXPIRY_OVER : EXPIRY_STALE;
 }
 
 /*
- * The queue's entry is to be due then.  False: it was cancelled, and *word is
- * there now.  Under the lock.
+ * Makes *e the timer's entry, which is due at the time `due`.  False: the timer
+ * was cancelled, and its state is *word now.  Under the lock.
  */
 static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 		     int64_t due)
@@ -39,8 +39,9 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 }
 
 /*
- * As expiry_judge, by the word that was there, which it hands out.  The lock
- * orders the rest; a change of the state fails if that word is not there still.
+ * As expiry_judge.  Also stores the state by which it has judged in *word.  The
+ * load is relaxed: the lock orders the rest, and a change of the state fails if
+ * it is no longer *word.
  */
 static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
@@ -53,8 +54,9 @@ static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 	if (slot_is_dead(*word))
 		return over(s, *word);
 	/*
-	 * Also when it is due: others may be due before it.  And one that was
-	 * rescheduled twice may have its first deadline again, and not be due.
+	 * An entry that is too early is put back even if its timer is due:
+	 * others may be due before it.  And a timer that was rescheduled twice
+	 * may have its first deadline again, and not be due.
 	 */
 	if (s->deadline > e->deadline || s->deadline > now)
 		return put_back(s, word, e, due) ? EXPIRY_LATER
@@ -77,7 +79,7 @@ enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 
 	if (x != EXPIRY_RUN)
 		return x;
-	/* It can only have been cancelled since. */
+	/* Since then it can only have been cancelled. */
 	if (!slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
 		return over(s, word);
 	if (s->period)
@@ -122,7 +124,7 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
 	return repeats;
 }
 
-/* The load orders nothing: the callback ran here. */
+/* Relaxed: the callback ran on this thread. */
 bool expiry_end(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);
@@ -156,7 +158,7 @@ enum expiry expiry_refresh(struct bucket *b, struct slot *s, struct entry *e)
 	    x != EXPIRY_PENDING)
 		return x;
 	lock_acquire(&b->lock);
-	/* No time is so early that it might run. */
+	/* At this time nothing is due, so it does not run. */
 	x = expiry_judge(s, e, INT64_MIN);
 	lock_release(&b->lock);
 	return x == EXPIRY_LATER || x == EXPIRY_RUN ? EXPIRY_PENDING : x;

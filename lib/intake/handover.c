@@ -70,9 +70,9 @@ void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
 }
 
 /*
- * Files a timer that is handed over.  With the lock held; releases it, also for
- * a while to take memory: the timer is handed over meanwhile, and may be
- * rescheduled.
+ * Files a timer that is handed over.  Called with the lock held; releases it.
+ * Also releases it for a while to allocate memory.  During that time the timer
+ * is still handed over, and may be rescheduled.
  */
 static void file(struct bucket *b, struct wakeup *w, struct slot *s)
 {
@@ -110,7 +110,7 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 	enum expiry x;
 
 	lock_acquire(&b->lock);
-	/* It is in no queue, where it would have to wait for its turn again. */
+	/* It is in no queue, so it need not wait for its turn there again. */
 	if (s->queued < s->deadline)
 		s->queued = s->deadline;
 	e = slot_entry(s);
@@ -126,8 +126,8 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 }
 
 /*
- * If it is armed still its time had come when it was handed over; and has not
- * gone again, unless the clock may be set back.
+ * If the timer is still armed, its deadline had passed when it was handed over.
+ * That is still so, unless the clock may be set back.
  */
 enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 			   uint64_t *overrun)

@@ -4,7 +4,7 @@
 #include "intake/intake.h"
 #include "os/pages.h"
 
-/* So many others are looked at. */
+/* How many other buckets are looked at. */
 #define OTHERS 8
 
 TT_NOINLINE struct bucket *intake_pick_other(struct intake *in,
@@ -70,7 +70,7 @@ void intake_used(struct intake *in, struct bucket_set *ret_used)
 	lock_release(&in->lock);
 }
 
-/* Returns the buckets that the change is for. */
+/* Returns the buckets that must be opened or shut. */
 static struct bucket_set set_open(struct intake *in, bool open)
 {
 	struct bucket_set used;
@@ -91,7 +91,7 @@ void intake_open(struct intake *in)
 		bucket_open(&in->bucket[i]);
 }
 
-/* A bucket that is used for the first time after that is found shut. */
+/* A bucket that is used for the first time after this is found shut. */
 void intake_shut(struct intake *in)
 {
 	struct bucket_set used = set_open(in, false);

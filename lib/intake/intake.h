@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The intake: all buckets of an instance, and which one a call uses.
+ * The intake: all buckets of an instance, and which of them a call uses.
  *
- * A call uses the bucket of the CPU that it runs on.  Then a bucket's lines
- * stay in one CPU's cache and its lock is contended only if its holder was
- * preempted; that a thread may move to another CPU just after it has asked is
- * harmless.  brpc's TimerThread, the plan of this library, spreads threads
- * over 12 buckets by a hash of their ids: two busy threads in one bucket then
- * pay for each other's cache lines on every call.
+ * A call uses the bucket of the CPU that it runs on.  So a bucket's cache lines
+ * stay in one CPU's cache, and its lock is contended only if its holder was
+ * preempted.  It does no harm if the thread moves to another CPU immediately
+ * after it has asked for its CPU.  brpc's TimerThread, the model of this
+ * library, spreads threads over 12 buckets by a hash of the threads' ids.  If
+ * two busy threads share a bucket there, both pay for the other's cache lines
+ * on every call.
  *
- * Where that bucket's lock is held, its holder has usually been preempted on
- * this CPU, and will not go on before this thread has had its turn.  Then the
- * call uses another bucket.
+ * If the bucket's lock is held, its holder has usually been preempted on this
+ * CPU, and will not go on before this thread has had its turn.  Then the call
+ * uses another bucket.
  *
- * A bucket that nobody has scheduled into is all zero, and its memory was never
- * touched: so an instance takes memory for the CPUs that use it.  To a call
- * that schedules it looks as if it were shut, and that call has it set up.
+ * A bucket that no call has scheduled into is all zero, and its memory was
+ * never touched.  So an instance uses memory only for the CPUs that use it.  To
+ * a call that schedules, such a bucket looks as if it were shut; the call then
+ * has it set up.
  *
  * Any thread: pick, use, used, slot, and the buckets' own functions.  The
  * thread that starts or stops the instance: create, destroy, open, shut.  The
@@ -30,21 +32,21 @@
 
 #define INTAKE_MAX_BUCKETS BUCKET_SET_MAX
 
-/* So many ids can name at least, whatever the buckets. */
+/* Ids can name at least this many timers, whatever the number of buckets. */
 #define INTAKE_MAX_TIMERS ((size_t)1 << 30)
 
 struct intake {
 	/* Constant. */
 	uint32_t n;
-	uint32_t shift;         /* bits of a slot's index that say the bucket */
+	uint32_t shift;         /* how many bits of an index are the bucket */
 	struct cpu_map cpus;    /* a bucket for each */
-	struct block_pool pool; /* for blocks of all; it has a lock */
-	/* Before a bucket's. */
+	struct block_pool pool; /* for all buckets; has its own lock */
+	/* Taken before a bucket's lock. */
 	struct lock lock;
 	/* Protected by the lock. */
 	bool open;              /* timers may be scheduled */
 	struct bucket_set used; /* buckets that were set up */
-	/* The driver's own: buckets with recycled slots. */
+	/* For the driver only: buckets with recycled slots. */
 	struct bucket_set recycled __attribute__((aligned(TT_FAR_APART)));
 	struct bucket bucket[];
 };
@@ -60,24 +62,27 @@ void intake_open(struct intake *in);
 void intake_shut(struct intake *in);
 
 /*
- * Sets up a bucket, if nobody has used it.  False: it is shut.  Without the
- * lock.
+ * Sets up a bucket, if it was not used before.  False: it is shut.  The caller
+ * does not hold the lock.
  */
 bool intake_use(struct intake *in, struct bucket *b);
 
-/* The same, at the start of the instance. */
+/* Sets up a bucket.  Called from intake_use, and when the instance starts. */
 void intake_set_up(struct intake *in, struct bucket *b);
 
-/* Which buckets have been set up: no other has a timer. */
+/* Stores which buckets have been set up.  No other bucket has a timer. */
 void intake_used(struct intake *in, struct bucket_set *ret_used);
 
 /* A bucket for each CPU that the machine may have. */
 uint32_t intake_default_buckets(void);
 
-/* Another bucket than b, if one of the next few is free. */
+/* Another bucket than b, if one of the next few is not locked; else b. */
 struct bucket *intake_pick_other(struct intake *in, struct bucket *b);
 
-/* For a timer, by the caller's CPU: a hint, and any bucket will do. */
+/*
+ * The bucket for a timer, by the caller's CPU.  The CPU is a hint; any bucket
+ * will do.
+ */
 static inline struct bucket *intake_pick(struct intake *in, uint32_t cpu)
 {
 	struct bucket *b = &in->bucket[cpu];
@@ -96,7 +101,7 @@ static inline struct slot *intake_slot(struct intake *in, uint64_t id)
 	return slots_at(&in->bucket[bucket].slots, index >> in->shift);
 }
 
-/* The bucket of a slot with this index, which must be one that was given. */
+/* The bucket of the slot with this index, which must be that of a slot. */
 static inline struct bucket *intake_bucket(struct intake *in, uint32_t index)
 {
 	return &in->bucket[index & ((UINT32_C(1) << in->shift) - 1)];
@@ -110,8 +115,8 @@ static inline struct slot *intake_slot_of(struct intake *in,
 }
 
 /*
- * Begins to read the slot of an entry that will be looked at: INTAKE_PREFETCH
- * entries before, where many are.
+ * Prefetches the slot of an entry that will be looked at.  If there are many
+ * entries, this is done INTAKE_PREFETCH entries ahead.
  */
 #define INTAKE_PREFETCH 8
 
@@ -120,7 +125,7 @@ static inline void intake_prefetch(struct intake *in, const struct entry *e)
 	__builtin_prefetch(intake_slot_of(in, e));
 }
 
-/* Adds a slot that was freed.  A call may take it after intake_flush. */
+/* Adds a slot that was freed.  After intake_flush calls can take it. */
 void intake_recycle(struct intake *in, struct slot *s);
 
 /* Flushes the recycled slots of all buckets. */

@@ -7,7 +7,7 @@
 
 #define MIN_ROWS 8
 
-/* Rows that are looked at for another block. */
+/* How many rows are looked at to find another block. */
 #define ROOM_ROWS 64
 
 void queue_init(struct queue *q)
@@ -48,7 +48,7 @@ static size_t count_of(const struct queue *q, uint32_t i)
 	return (size_t)(end_of(q, i) - begin_of(q, i));
 }
 
-/* When the first of them is due. */
+/* When the first of these entries is due. */
 static int64_t nearest_of(const struct queue *q, uint32_t i)
 {
 	return is_last(q, i) ? q->last_nearest : queue_row(q, i)->nearest;
@@ -65,7 +65,7 @@ static void set_front(struct queue *q)
 	set_front_end(q);
 }
 
-/* The last row was not the last before. */
+/* Another row has become the last. */
 static void set_back(struct queue *q)
 {
 	const struct row *last = queue_row(q, q->tail - 1);
@@ -88,8 +88,8 @@ static bool is_full(const struct queue *q)
 }
 
 /*
- * Closes the gaps that were left by what was taken.  Rows move towards the
- * tail, so that no cursor passes one that it has not seen.
+ * Closes the gaps that taken blocks have left.  Rows move towards the tail, so
+ * that no cursor passes a row that it has not seen.
  */
 static void close_gaps(struct queue *q)
 {
@@ -108,7 +108,10 @@ static void close_many_gaps(struct queue *q)
 		close_gaps(q);
 }
 
-/* Before all are taken: else the gaps would be closed again and again. */
+/*
+ * More rows are wanted before all are used: otherwise the gaps would be closed
+ * again and again.
+ */
 uint32_t queue_wants_rows(const struct queue *q)
 {
 	if (q->blocks < q->size - q->size / 8)
@@ -129,7 +132,7 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size)
 	return old;
 }
 
-/* The last block gets a row's facts: it will not be the last any more. */
+/* Fills in the row of the last block, which will not be the last any more. */
 static void end_last(struct queue *q)
 {
 	struct row *last = queue_row(q, q->tail - 1);
@@ -159,7 +162,7 @@ bool queue_extend(struct queue *q, struct block **spares)
 	return true;
 }
 
-/* The first row and the last are to have a block. */
+/* Moves head and tail, so that the first row and the last have a block. */
 static void trim(struct queue *q)
 {
 	while (q->head != q->tail && !queue_row(q, q->head)->block)
@@ -168,7 +171,7 @@ static void trim(struct queue *q)
 		q->tail--;
 }
 
-/* Takes a block out of its row.  What the ends are is to be mended. */
+/* Takes a block out of its row.  The caller must mend the ends. */
 static struct block *take_out(struct queue *q, uint32_t i)
 {
 	struct row *row = queue_row(q, i);
@@ -179,7 +182,10 @@ static struct block *take_out(struct queue *q, uint32_t i)
 	return b;
 }
 
-/* The first block or the last, of which a part is not used. */
+/*
+ * For the first block or the last, of which a part is not used: moves its
+ * entries to its beginning.
+ */
 static void settle(const struct queue *q, uint32_t i)
 {
 	struct block *b = queue_row(q, i)->block;
@@ -191,8 +197,8 @@ static void settle(const struct queue *q, uint32_t i)
 }
 
 /*
- * Takes the block of row i.  It is not read, as it is usually not in this
- * CPU's cache.
+ * Takes the block of row i.  Does not read it, unless it is the first or the
+ * last, because it is usually not in this CPU's cache.
  */
 static struct row take(struct queue *q, uint32_t i, int64_t nearest)
 {
@@ -204,7 +210,7 @@ static struct row take(struct queue *q, uint32_t i, int64_t nearest)
 	return taken;
 }
 
-/* Rows were taken, perhaps the first or the last. */
+/* Corrects the ends after blocks were taken, perhaps the first or the last. */
 static void mend(struct queue *q)
 {
 	uint32_t head = q->head, tail = q->tail;
@@ -251,7 +257,7 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 	return true;
 }
 
-/* The last block has room from its beginning. */
+/* The last block is empty now. */
 static void set_last_empty(struct queue *q)
 {
 	q->back = queue_back_start(q);
@@ -276,7 +282,7 @@ static void set_end(struct queue *q, uint32_t i, struct entry *end)
 		q->front_end = end;
 }
 
-/* Takes out a block of which no entry is left. */
+/* Takes out a block in which no entry is left. */
 static void free_block(struct queue *q, uint32_t i, struct block **spares)
 {
 	block_push(spares, take_out(q, i));
@@ -289,7 +295,10 @@ TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
 	free_block(q, q->head, spares);
 }
 
-/* The row of the block before this one; or i: it is too far away. */
+/*
+ * The row of the block before this one; i: it is too far away, or there is
+ * none.
+ */
 static uint32_t row_before(const struct queue *q, uint32_t i)
 {
 	for (uint32_t k = i; k != q->head && i - k < ROOM_ROWS; k--) {
@@ -300,8 +309,8 @@ static uint32_t row_before(const struct queue *q, uint32_t i)
 }
 
 /*
- * Puts all the entries of a block before those of one behind it.  Not the other
- * way round, because a cursor of queue_take may be between the two.
+ * Puts all entries of a block before those of a later block.  Not the other way
+ * round, because a cursor of queue_take may be between the two.
  */
 static void join(struct queue *q, uint32_t from, uint32_t i,
 		 struct block **spares)
@@ -319,7 +328,10 @@ static void join(struct queue *q, uint32_t from, uint32_t i,
 	free_block(q, from, spares);
 }
 
-/* So few entries as are left in a block may go to another. */
+/*
+ * Closes the holes in a block.  If few entries are left in it and in the block
+ * before it, the two become one.
+ */
 static void close_holes(struct queue *q, uint32_t i, struct block **spares)
 {
 	struct entry *begin = begin_of(q, i), *end = end_of(q, i), *to = begin;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of entries, in blocks of one page, and a row for each block, which
- * says when the first of its entries is due.  So the driver finds the blocks
- * that hold what is due by reading the rows, which lie together.  It leaves the
- * other blocks alone.
+ * A queue of entries, in blocks of one page.  Each block has a row, which says
+ * when the first of the block's entries is due.  The rows lie together.  The
+ * driver reads them to find the blocks that hold entries that are due, and does
+ * not touch the other blocks.
  *
  * Guarantees:
- *  1. Adding and taking out cost the same whatever the size, except the rows
- *     (24 bytes for 255 entries): these are copied when there are twice as
- *     many, and moved together when half of them are gaps.
- *  2. All blocks but the first and the last are full, unless they had holes.
- *  3. No function on a queue allocates.  A caller that adds brings a block or
- *     rows first if there is no room.
- *  4. A row is never later than an entry of its block, nor `nearest` than any
- *     entry.
+ *  1. Adding and taking out cost the same whatever the size, except for the
+ *     rows (24 bytes for 255 entries): these are copied each time that their
+ *     number has doubled, and moved together when half of them are gaps.
+ *  2. All blocks except the first and the last are full, unless they had holes.
+ *  3. No function on a queue allocates memory.  If there is no room, a caller
+ *     that adds an entry first brings a block or rows.
+ *  4. A row's time is never later than an entry of its block, and `nearest` is
+ *     never later than any entry.
  *
  * Not thread-safe: protected by whatever protects its owner.
  */
@@ -27,9 +27,9 @@
 #include <stddef.h>
 
 struct row {
-	int64_t nearest;     /* no entry is due earlier; once not the last */
-	struct block *block; /* NULL: was taken */
-	uint32_t n;          /* where its entries end; once not the last */
+	int64_t nearest;     /* no entry is earlier; not kept in the last row */
+	struct block *block; /* NULL: it was taken */
+	uint32_t n;          /* entries end here; not kept in the last row */
 };
 
 struct queue {
@@ -38,18 +38,18 @@ struct queue {
 	struct entry *front_end; /* behind the first block's entries, or room */
 	struct entry *back_end;  /* behind the last block's room */
 	int64_t nearest;         /* no entry is due earlier */
-	int64_t last_nearest;    /* no entry of the last block */
+	int64_t last_nearest;    /* no entry of the last block is due earlier */
 	/* A ring.  The first row and the last have a block. */
 	struct row *row;
 	uint32_t size; /* a power of two, or 0 */
-	uint32_t head; /* the first row; counts on, modulo 2^32 */
+	uint32_t head; /* the first row; only grows, modulo 2^32 */
 	uint32_t tail; /* behind the last */
 	uint32_t blocks;
 };
 
 /*
- * In one step, under a lock, so many blocks are taken out, and so many rows are
- * looked at, at most: that takes a few microseconds.
+ * One step, under a lock, takes out at most this many blocks, and looks at at
+ * most this many rows.  That takes a few microseconds.
  */
 #define QUEUE_STEP      64
 #define QUEUE_STEP_ROWS 1024
@@ -58,20 +58,20 @@ struct queue {
 struct queue_cursor {
 	uint32_t at;
 	bool begun;
-	int64_t nearest; /* of what it has left behind */
-	uint32_t looked; /* at so many rows */
+	int64_t nearest; /* of the rows that it has left in the queue */
+	uint32_t looked; /* rows that it has looked at */
 	uint32_t taken;
 	struct row row[QUEUE_STEP];
 };
 
-/* Of one queue or of several. */
+/* Begins a step, which can go through several queues. */
 static inline void queue_cursor_step(struct queue_cursor *c)
 {
 	c->looked = 0;
 	c->taken = 0;
 }
 
-/* At the beginning of a queue.  What it has taken from another one stays. */
+/* Begins a queue.  The rows that were taken from another queue stay. */
 static inline void queue_cursor_begin(struct queue_cursor *c)
 {
 	c->at = 0;
@@ -82,13 +82,19 @@ static inline void queue_cursor_begin(struct queue_cursor *c)
 void queue_init(struct queue *q);
 void queue_destroy(struct queue *q);
 
-/* Starts the next block, on one of *spares.  False: none, or no row. */
+/*
+ * Starts the next block, with one of *spares.  False: there is no spare block,
+ * or no row.
+ */
 bool queue_extend(struct queue *q, struct block **spares);
 
-/* How many rows it must have for another block; 0: no more than it has. */
+/*
+ * How many rows the queue must have before it can get another block; 0: no more
+ * than it has.
+ */
 uint32_t queue_wants_rows(const struct queue *q);
 
-/* Gives it its first rows, as many as a power of two. */
+/* Gives the queue its first rows; their number must be a power of two. */
 static inline void queue_give_first_rows(struct queue *q, struct row *row,
 					 uint32_t size)
 {
@@ -96,17 +102,21 @@ static inline void queue_give_first_rows(struct queue *q, struct row *row,
 	q->size = size;
 }
 
-/* Gives it so many rows, and returns those to free; if it wants them still. */
+/*
+ * Gives the queue this many rows, if it still wants them.  Returns the rows
+ * that the caller must free.
+ */
 struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
 
 /*
- * One step: takes out blocks that may hold an entry that is due by `by`: adds
- * their rows to those of the cursor, up to QUEUE_STEP.  True: the cursor has
- * reached the end, and q->nearest is the least of the rows that are left.
+ * One step: takes out blocks that may hold an entry that is due by `by`, and
+ * adds their rows to the cursor, up to QUEUE_STEP.  True: the cursor has
+ * reached the end, and q->nearest is the earliest time of the rows that are
+ * left.
  */
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
 
-/* The memory that it has. */
+/* The queue's memory. */
 static inline size_t queue_bytes(const struct queue *q)
 {
 	return q->blocks * sizeof(struct block) + q->size * sizeof(struct row);
@@ -129,7 +139,9 @@ static inline bool queue_has_room(const struct queue *q, size_t n)
 	return (size_t)(q->back_end - q->back) >= n;
 }
 
-/* Adds e at the back.  Needs room.  True: no other was due as early. */
+/*
+ * Adds e at the back; there must be room.  True: e is earlier than all others.
+ */
 static inline bool queue_push(struct queue *q, struct entry e)
 {
 	*q->back++ = e;
@@ -142,22 +154,26 @@ static inline bool queue_push(struct queue *q, struct entry e)
 	return true;
 }
 
-/* From where to walk on; zero: from anywhere. */
+/* Where a walk goes on; all zero: anywhere. */
 struct queue_position {
 	uint32_t row;
 	uint32_t in_block;
 };
 
 /*
- * To walk through the queue, and again from the front: the entry at a position,
- * and how many are left from there on in its block.  NULL: none is; then the
- * holes in that block are gone, and it is in the next.  The caller adds
- * to in_block.
+ * One step of a walk through the queue, which begins again at the front after
+ * the back.  Returns the entry at the position; *left is how many entries its
+ * block has from there on.  The caller adds to in_block how many it has passed.
+ * NULL: there is no entry.  Then the holes in that block are gone, and the
+ * position is in the next block.
  */
 struct entry *queue_walk(struct queue *q, struct queue_position *p,
 			 size_t *left, struct block **spares);
 
-/* The holes in the block at a position are gone, and it is in the next. */
+/*
+ * Closes the holes in the block at the position, and moves the position to the
+ * next block.
+ */
 void queue_leave(struct queue *q, struct queue_position *p,
 		 struct block **spares);
 
@@ -167,7 +183,7 @@ static inline struct entry *queue_back_start(const struct queue *q)
 	return q->back_end - BLOCK_ENTRIES;
 }
 
-/* Has it come to the back? */
+/* Has the position reached the back? */
 bool queue_at_back(const struct queue *q, const struct queue_position *p);
 
 /* The entry at the front, or NULL. */
@@ -177,8 +193,8 @@ static inline const struct entry *queue_front(const struct queue *q)
 }
 
 /*
- * The entry that is ahead behind the front, if it and the n - 1 behind it are
- * in the front's block.
+ * The entry that is `ahead` places behind the front.  NULL, unless n entries
+ * from there on are in the front's block.
  */
 static inline const struct entry *queue_ahead(const struct queue *q,
 					      size_t ahead, size_t n)

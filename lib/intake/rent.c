@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call that pays rent does where the oldest timer is still pending.
+ * What a call that pays rent does if the oldest timer is still pending.
  *
- * Either these timers will live for long, and those behind them are to be
- * looked at; or rent has caught up with a thread that cancels.  Then it should
- * look at nothing for a while: on another CPU that thread is about to write the
- * very lines that would be read here.  (With rests a pair between two CPUs went
- * from 2.0 to 1.6 times a bare hand-over.)
+ * There are two cases.  Either these timers will live for long: then it should
+ * look at those behind them.  Or rent has caught up with a thread that cancels:
+ * then it should look at nothing for a while, because that thread, on another
+ * CPU, is about to write the very lines that would be read here.  (With rests,
+ * a pair between two CPUs went from 2.0 to 1.6 times the cost of a bare
+ * hand-over.)
  *
- * A scan finds out: it goes through the lane in portions, and leaves a hole
- * where a timer is over.  As long as it finds enough it goes on; else there is
- * a rest, and the next portion is in another block, by chance.  So those that
- * live keep their order, except a few of the oldest, and that order is most
- * likely the one in which they will be cancelled.  (When they were put behind
- * the others instead the order was never found again: with 20,000 in flight and
- * timeouts from 0.1 to 10 s a pair took 108 instead of 91 ns, with 100,000 104
- * instead of 79.)
+ * A scan finds out which it is.  It goes through the lane in portions, and
+ * leaves a hole for each timer that has ended.  As long as it finds enough, it
+ * goes on.  Otherwise there is a rest, and the next portion is in another
+ * block, at random.  So the timers that live keep their order, except for a few
+ * of the oldest.  That order is most likely the one in which they will be
+ * cancelled.  (When they were put behind the others instead, the order was
+ * never found again: with 20,000 in flight and timeouts from 0.1 to 10 s, a
+ * pair took 108 instead of 91 ns; with 100,000, it took 104 instead of 79.)
  */
 #include "config.h"
 
 #include "intake/rent.h"
 
 /*
- * A portion; how many of it are enough; and the calls after it that look at
- * nothing, if they were or if they were not.  (Cancels in no order, 15,500 in
- * flight, with 3 looks of each call: 191 ns a pair; with 12 of each fourth:
- * 172; with 24 of each eighth: 167.  Whether 1, 2, 3 or 5 are enough made no
+ * The entries in a portion; how many of them must have ended to be enough; and
+ * how many calls after it look at nothing: RESTS if they were enough, or if the
+ * scan was going on; else RESTS_LONG.  (Cancels in no order, 15,500 in flight:
+ * with 3 looks in each call, a pair took 191 ns; with 12 in each fourth, 172;
+ * with 24 in each eighth, 167.  Whether 1, 2, 3 or 5 are enough made no
  * difference.)
  */
 #define PORTION    24
@@ -33,13 +35,16 @@
 #define RESTS      7
 #define RESTS_LONG 64
 
-/* So often others are looked into before the table grows. */
+/* How often other lanes are looked into before the table grows. */
 #define ELSEWHERE 8
 
-/* So many of the oldest are looked at before a scan. */
+/* How many of the oldest are looked at before a scan. */
 #define OLDEST 8
 
-/* As rent_is_over and rent_drop, which are inline: here it is called less. */
+/*
+ * These are rent_is_over and rent_drop as functions: here they are called less
+ * often.
+ */
 static TT_NOINLINE bool is_over(struct bucket *b, const struct entry *e)
 {
 	return rent_is_over(b, e);
@@ -51,9 +56,9 @@ static TT_NOINLINE bool drop(struct bucket *b, struct lane *l)
 }
 
 /*
- * The oldest lives, but one of the next few, which were prefetched, does not:
- * drops that, and puts the oldest in its place.  So a few that stay are carried
- * along.
+ * If the oldest is live, but one of the next few, which were prefetched, has
+ * ended: drops that one, and puts the oldest in its place.  So a few that stay
+ * are carried along.
  */
 static bool drop_behind(struct bucket *b, struct lane *l)
 {
@@ -71,7 +76,7 @@ static bool drop_behind(struct bucket *b, struct lane *l)
 	return false;
 }
 
-/* Looks at some that lie together.  How many are over? */
+/* Looks at n entries that lie together.  Returns how many timers have ended. */
 static uint32_t look_at(struct bucket *b, struct entry *e, size_t n,
 			size_t left)
 {
@@ -88,7 +93,10 @@ static uint32_t look_at(struct bucket *b, struct entry *e, size_t n,
 	return found;
 }
 
-/* Looks at n from a position on, or up to the back.  How many are over? */
+/*
+ * Looks at n entries from a position on, or up to the back.  Returns how many
+ * timers have ended.
+ */
 static uint32_t scan(struct bucket *b, struct queue *q,
 		     struct queue_position *p, size_t n)
 {
@@ -108,7 +116,7 @@ static uint32_t scan(struct bucket *b, struct queue *q,
 	return found;
 }
 
-/* To another row each time, and to its beginning or its middle by turns. */
+/* Goes to another row each time, to its beginning and its middle by turns. */
 static void jump(struct lane *l)
 {
 	uint64_t rows = l->queue.tail - l->queue.head;
@@ -158,8 +166,9 @@ static void go_to_next_lane(struct bucket *b)
 }
 
 /*
- * The lane where arrivals are looked at for others: one up to its back, then
- * the next.  NULL: it was in the last one, and begins again with the first.
+ * The lane where rent_elsewhere and rent_reclaim look: first one lane up to its
+ * back, then the next.  NULL: the last lane has come to its end, and the next
+ * call begins with the first.
  */
 static struct lane *lane_for_others(struct bucket *b)
 {
@@ -176,7 +185,10 @@ static struct lane *lane_for_others(struct bucket *b)
 	return NULL;
 }
 
-/* Up to n looks there, at the oldest, or behind it if that lives.  As scan. */
+/*
+ * Takes up to n looks in this lane: at the oldest, or behind it if that is
+ * live.  Returns as scan.
+ */
 static size_t look(struct bucket *b, struct lane *l, size_t n)
 {
 	size_t found = 0;
@@ -195,7 +207,10 @@ bool rent_elsewhere(struct bucket *b, struct lane *l)
 	for (int i = 0; i < ELSEWHERE && !slots_any(&b->slots); i++) {
 		struct lane *other = lane_for_others(b);
 
-		/* In its own it has looked, and that may grow faster. */
+		/*
+		 * The call has looked in its own lane already, and that may
+		 * grow faster than this gets through it.
+		 */
 		if (other == l)
 			go_to_next_lane(b);
 		else if (other)

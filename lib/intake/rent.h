@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rent: a call that adds an entry to a bucket looks at a few older ones there,
- * and frees the slots of timers that are over.
+ * Rent: a call that adds an entry to a bucket looks at a few older entries
+ * there, and frees the slots of timers that have ended.
  *
- * All of it under the bucket's lock.
+ * All of this is done under the bucket's lock.
  */
 #ifndef TT_RENT_H
 #define TT_RENT_H
 
 #include "intake/bucket.h"
 
-/* Slots are prefetched so many entries before they are looked at. */
+/* How many entries ahead a slot is prefetched. */
 #define RENT_PREFETCH 8
 
 /*
- * And entries so many before their slots are: with several lanes the CPU does
- * not see that they come next.  With 100,000 in flight and timeouts from
- * 0.1 to 10 s this took a pair from 330 to 255 ns.
+ * And how many entries ahead of that an entry is prefetched: with several
+ * lanes, the CPU does not see that it comes next.  With 100,000 in flight and
+ * timeouts from 0.1 to 10 s, this reduced the time of a pair from 330 to 255
+ * ns.
  */
 #define RENT_PREFETCH_ENTRIES 40
 
@@ -27,10 +28,11 @@ static inline void rent_prefetch_slot(struct bucket *b, const struct entry *e)
 }
 
 /*
- * Prefetches the slots that later calls will look at.  Where another CPU
- * has cancelled the timers, their lines must come from there, and the next
- * atomic operation here would wait until what is written to them has arrived:
- * between CPUs that are far apart this took a pair from 205 to 120 ns.
+ * Prefetches the slots that later calls will look at.  If another CPU has
+ * cancelled the timers, their lines must come from that CPU.  Without the
+ * prefetch, the next atomic operation here would wait for the writes to these
+ * lines, that is, until the lines have arrived.  Between CPUs that are far
+ * apart, this reduced the time of a pair from 205 to 120 ns.
  */
 static inline void rent_prefetch(struct bucket *b, struct lane *l,
 				 unsigned ahead)
@@ -44,15 +46,17 @@ static inline void rent_prefetch(struct bucket *b, struct lane *l,
 	rent_prefetch_slot(b, &e[1]);
 }
 
-/* Is e, not a hole, of no more use?  Frees the slot of a timer that is over. */
+/*
+ * Is e, which is not a hole, no longer of use?  Frees the slot of a timer that
+ * has ended.
+ */
 static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
 {
 	uint32_t number = e->index >> b->slots.shift;
 	struct slot *s = slots_get(&b->slots, number);
 
 	if (slot_owns(s, e)) {
-		/* Orders nothing: the thread that frees the slot reads none
-		 * of it. */
+		/* Relaxed: the freeing thread reads nothing from the slot. */
 		if (!slot_is_dead(atom32_load(&s->state)))
 			return false;
 		slots_recycle(&b->slots, s, number);
@@ -61,8 +65,8 @@ static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
 }
 
 /*
- * Drops the oldest arrival if it is of no more use.  Inline, though each
- * schedule does it twice: as a function it made a pair 5% slower.
+ * Drops the oldest arrival if it is no longer of use.  Inline, although each
+ * schedule call does this twice: as a function it made a pair 5% slower.
  */
 static TT_INLINE bool rent_drop(struct bucket *b, struct lane *l)
 {
@@ -74,14 +78,17 @@ static TT_INLINE bool rent_drop(struct bucket *b, struct lane *l)
 	return true;
 }
 
-/* The oldest arrival lives, or there is none: looks behind it, or rests. */
+/*
+ * For when the oldest arrival is live, or there is none: looks behind it, or
+ * rests.
+ */
 void rent_behind(struct bucket *b, struct lane *l);
 
 /*
- * Looks at two old arrivals.  Most timers are cancelled about in the order in
- * which they were scheduled, so the oldest is the most likely to be dead, the
+ * Looks at two old arrivals.  Most timers are cancelled roughly in the order in
+ * which they were scheduled.  So the oldest is the most likely to be dead, the
  * slots are used again in the order in which they lie in memory, and CPUs
- * prefetch them by themselves.
+ * prefetch them without help.
  */
 static inline void rent_look(struct bucket *b, struct lane *l)
 {
@@ -91,7 +98,7 @@ static inline void rent_look(struct bucket *b, struct lane *l)
 		rent_drop(b, l);
 }
 
-/* A call that adds to this lane pays. */
+/* Pays the rent of a call that adds to this lane. */
 static inline void rent_pay(struct bucket *b, struct lane *l)
 {
 	if (unlikely(l->rests > 0)) {
@@ -103,24 +110,25 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 	rent_look(b, l);
 }
 
-/* The same for a call that rarely adds: smaller code, and slower. */
+/* The same for calls that are rare: the code is smaller, and slower. */
 void rent_pay_rarely(struct bucket *b, struct lane *l);
 
 /*
- * Before the bucket takes memory for slots: ends the rest of this lane, and
- * looks into some others, which calls may not visit any more, until a slot is
- * free.  False: none is.
+ * To be called before the bucket allocates memory for slots.  Ends this lane's
+ * rest, and looks into some other lanes, which calls may no longer visit, until
+ * a slot is free.  False: no slot is free.
  */
 bool rent_elsewhere(struct bucket *b, struct lane *l);
 
-/* So few looks let no caller wait for long. */
+/* So few looks that no caller waits for long. */
 #define RENT_RECLAIM 8
 
 /*
- * RENT_RECLAIM looks, or fewer, for the driver, which adds no arrival and pays
- * for *left looks: what is left of them then.  If half of them found something
- * that was over they cost nothing.  Returns RENT_RECLAIM; or 0: the last lane
- * has come to its end, and the next time it begins with the first.
+ * RENT_RECLAIM looks, or fewer, for the driver, which adds no arrival.  The
+ * driver has *left looks to spend; this subtracts the looks that it took.  If
+ * at least half of them found a timer that had ended, they cost nothing.
+ * Returns RENT_RECLAIM; or 0: the last lane has come to its end, and the next
+ * call begins with the first lane.
  */
 size_t rent_reclaim(struct bucket *b, uint64_t *left);
 

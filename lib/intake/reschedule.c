@@ -3,15 +3,15 @@
  * Rescheduling.
  *
  * To a later time: the timer's entry stays where it is.  The state "moved"
- * tells the thread that finds the entry that there is another deadline, and
- * then the entry is put back.  So a deadline that changes all the time, at each
- * packet of a connection, costs a lock and a store.  (The Go runtime and libev
- * do likewise.)
+ * tells the thread that finds the entry that there is another deadline.  That
+ * thread then puts the entry back.  So a deadline that changes all the time,
+ * for example at each packet of a connection, costs a lock and a store.  (The
+ * Go runtime and libev do the same.)
  *
- * To an earlier time: the timer gets a new entry, in the same bucket, with a
- * ticket of its own, and the old entry counts no more.  A timer that is handed
- * over (see handover.h) has no entry: the new deadline is for the one that it
- * will get.
+ * To an earlier time: the timer gets a new entry in the same bucket, with a
+ * ticket of its own, and the old entry no longer counts.  A timer that is
+ * handed over (see handover.h) has no entry: the new deadline is for the entry
+ * that it will get.
  */
 #include "config.h"
 
@@ -21,9 +21,9 @@
 #include "os/tool.h"
 
 /*
- * Marks a pending timer as moved: from then on the driver, coming upon its
- * entry, takes the lock.  False: the timer was cancelled, or has begun, neither
- * of which needs the lock.
+ * Marks a pending timer as moved: from then on the driver takes the lock when
+ * it finds the entry.  False: the timer was cancelled, or has begun; neither
+ * needs the lock.
  */
 static bool mark_moved(struct slot *s, uint32_t word)
 {
@@ -31,7 +31,7 @@ static bool mark_moved(struct slot *s, uint32_t word)
 	       slot_change(s, &word, SLOT_MOVED);
 }
 
-/* A pending timer.  1: it needs a new entry. */
+/* Reschedules a pending timer.  1: it needs a new entry. */
 static int move_pending(struct slot *s, uint32_t word, int64_t deadline)
 {
 	if (deadline < s->queued)
@@ -44,7 +44,9 @@ static int move_pending(struct slot *s, uint32_t word, int64_t deadline)
 	return 0;
 }
 
-/* A running timer: its next run, if there is one or it may get one. */
+/*
+ * Reschedules the next run of a running timer, if there is one or may be one.
+ */
 static int move_running(struct slot *s, uint32_t word, int64_t deadline,
 			bool inside)
 {
@@ -56,9 +58,10 @@ static int move_running(struct slot *s, uint32_t word, int64_t deadline,
 }
 
 /*
- * The state.  What the timer's runs did until now is before this; but not what
- * one does that begins as soon as the lock is released.  Under the lock.
- * Acquire: pairs with slot_change, slot_free and await_end, which end a run.
+ * Loads the state.  Everything that the timer's runs did until now is before
+ * this; but not what is done by a run that begins as soon as the lock is
+ * released.  Under the lock.  Acquire: pairs with slot_change, slot_free and
+ * await_end, which end a run.
  */
 static uint32_t learn_state(const struct slot *s)
 {
@@ -90,9 +93,9 @@ static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
 }
 
 /*
- * A pending timer, whose entry will have the deadline due.  "Moved" comes
- * first, then the ticket.  1: the timer is handed over, or the driver was about
- * to do that and was faster.
+ * For a pending timer.  Its new entry will have the deadline `due`.  "Moved"
+ * comes first, then the ticket.  1: the timer is handed over, or the driver has
+ * just handed it over.
  */
 static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
 {
@@ -112,7 +115,7 @@ static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
 	return 0;
 }
 
-/* What a call has come to; it is counted if it succeeds.  Under the lock. */
+/* The result of a call, which is counted if it succeeds.  Under the lock. */
 static int result(struct bucket *b, int r)
 {
 	if (likely(r == 0))
@@ -121,9 +124,9 @@ static int result(struct bucket *b, int r)
 }
 
 /*
- * A pending timer that is handed over.  If it is stranded the driver must know
- * of the earlier time; else it is about to begin, or to be filed.  Releases the
- * lock.
+ * Reschedules a pending timer that is handed over.  If it is stranded, the
+ * driver must learn of the earlier time.  Otherwise it is about to begin, or to
+ * be filed.  Releases the lock.
  */
 static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t deadline)

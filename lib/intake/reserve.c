@@ -8,20 +8,21 @@
 #include <errno.h>
 
 /*
- * More than its part: an eighth, so that salvage finds one in about eight
- * looks, and slots may use up their generations; what may be in the driver's
- * batch, where nobody can take it; and as many, for threads that race for the
- * last ones and miss them.
+ * How many slots a bucket needs for its share of n timers.  These are n, and
+ *  - an eighth more, so that salvage finds one in about eight looks, and so
+ *    that slots may use up their generations;
+ *  - as many as may be in the driver's batch, where no call can take them;
+ *  - as many again, for threads that race for the last ones and miss them.
  */
 static size_t slots_for(size_t n)
 {
 	return n + n / 8 + 2 * SLOT_BATCH;
 }
 
-/* So many entries in a lane, for each timer: some are of no more use. */
+/* Entries in a lane for each timer: some are no longer of use. */
 #define ENTRIES_A_TIMER 2
 
-/* Blocks that are with the driver: spare ones, and those that it opens. */
+/* Blocks that the driver has: spare ones, and those that it opens. */
 #define DRIVER_BLOCKS 32
 
 static size_t blocks_for(size_t n)
@@ -29,7 +30,7 @@ static size_t blocks_for(size_t n)
 	return n * ENTRIES_A_TIMER / BLOCK_ENTRIES + 1;
 }
 
-/* A lane that is in use may have one that is hardly filled. */
+/* Each lane in use may have one block that is nearly empty. */
 size_t reserve_blocks(const struct intake *in, size_t n)
 {
 	size_t lanes = (size_t)in->n * LANES;
@@ -64,13 +65,13 @@ static bool reserve_rows(struct queue *q, size_t blocks)
 	uint32_t size = queue_wants_rows(q);
 	struct row *row;
 
-	/* Eight rows in the beginning, of which seven can be used. */
+	/* size is eight at first.  Seven of eight rows can be used. */
 	while (size - size / 8 <= blocks)
 		size *= 2;
 	row = memory_alloc(size * sizeof(*row));
 	if (!row)
 		return false;
-	/* Touched, too. */
+	/* Also touches them. */
 	for (uint32_t i = 0; i < size; i++)
 		row[i] = (struct row){INT64_MAX, NULL, 0};
 	queue_give_first_rows(q, row, size);
@@ -103,7 +104,10 @@ static bool lacks_memory(int r)
 	return r == -ENOMEM || r == -EAGAIN;
 }
 
-/* Or some that were never touched.  True if it is shut: the call finds out. */
+/*
+ * Has the bucket slots, or some that were never touched?  True if it is shut:
+ * the call will find that out.
+ */
 static bool has_slots(struct bucket *b)
 {
 	bool any;
@@ -120,12 +124,12 @@ static uint32_t next_of(const struct intake *in, uint32_t i)
 	return i + 1 < in->n ? i + 1 : 0;
 }
 
-/* What has to be done first, until it has slots.  False: it has none. */
+/* What must be done first, until the bucket has slots.  False: it has none. */
 typedef bool make_slots(struct bucket *b);
 
 /*
- * In all buckets, from that on where there were some last time.  As long as
- * there are some, for others may be faster.
+ * Tries all buckets, first the one that had slots last time; each as long as it
+ * has some, because other threads may be faster.
  */
 static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 		   const struct timer *t, uint64_t *ret_id, make_slots *make)
@@ -136,7 +140,7 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 	for (uint32_t k = 0; k < in->n; k++, i = next_of(in, i)) {
 		struct bucket *other = &in->bucket[i];
 
-		/* One that was never used has none. */
+		/* A bucket that was never used has none. */
 		while (slots_begun(&other->slots) && make(other)) {
 			r = bucket_schedule(other, w, t, ret_id);
 			if (lacks_memory(r))
@@ -148,7 +152,10 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 	return r;
 }
 
-/* More than n exist: from now on all buckets take memory as they need it. */
+/*
+ * More than n timers exist.  From now on all buckets allocate memory as they
+ * need it.
+ */
 static void give_up(struct intake *in)
 {
 	for (uint32_t i = 0; i < in->n; i++) {
@@ -173,8 +180,8 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 }
 
 /*
- * So few looks that a call which fails again and again leaves the CPU to
- * others.  The next one goes on behind.
+ * Takes so few looks that a caller that fails again and again leaves the CPU to
+ * others.  The next call goes on where this one has ended.
  */
 static int schedule_salvaged(struct intake *in, struct bucket *b,
 			     struct wakeup *w, const struct timer *t,

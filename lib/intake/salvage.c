@@ -4,9 +4,10 @@
 #include "intake/salvage.h"
 
 /*
- * By compare-and-swap: the driver, which has no lock, may just be handing the
- * timer over, or freeing its slot: that of the ticket pairs with the one in
- * slot_hand_over, and that of the state with itself in slot_free.
+ * Takes and frees a dead slot.  By compare-and-swap: the driver, which does not
+ * hold the lock, may be handing the timer over or freeing its slot at the same
+ * time.  The one on the ticket pairs with the one in slot_hand_over, and the
+ * one on the state pairs with itself in slot_free.
  */
 static bool take(struct slot *s)
 {
@@ -19,7 +20,7 @@ static bool take(struct slot *s)
 	       slot_free(s, word);
 }
 
-/* What is on such a list has no entry.  Under the lock. */
+/* Timers on such a list have no entry.  Under the lock. */
 static bool salvage_stranded(struct bucket *b, struct slot **next)
 {
 	struct slot *s;

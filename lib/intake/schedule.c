@@ -20,7 +20,7 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	counter_add(&b->scheduled, 1);
 	s = slots_take(&b->slots);
 	id = slot_id(s, atom32_load(&s->state));
-	/* From when it is armed it may be drained. */
+	/* As soon as the timer is armed, it may be drained. */
 	if (ret_id)
 		*ret_id = id;
 	tool_release(s);

@@ -7,19 +7,22 @@
 
 #include <errno.h>
 
-/* Words that are touched in one go. */
+/* How many words are touched at a time. */
 #define TOUCHED 4
 
-/* Slots in the smallest page that a kernel has. */
+/* How many slots the smallest page of any kernel holds. */
 #define PAGE_SLOTS (4096 / sizeof(struct slot))
 
-/* In words. */
+/* The size of a chunk in words. */
 static uint32_t chunk_size(int chunk)
 {
 	return UINT32_C(1) << chunk;
 }
 
-/* Of its slots; and of all, with their bits behind them. */
+/*
+ * The memory of a chunk's slots; and of the whole chunk, with the bits behind
+ * the slots.
+ */
 static size_t slot_bytes(int chunk)
 {
 	return ((size_t)chunk_size(chunk) << SLOT_WORD_LOG2) *
@@ -59,7 +62,7 @@ int slots_next_chunk(const struct slots *t)
 
 /*
  * Zeroed, because an id that was made up may be looked up in a slot that was
- * never used: it must find a free one.  Pages take memory only as they are
+ * never used: it must find a free one.  A page uses memory only once it is
  * used.
  */
 void *slots_chunk_alloc(int chunk)
@@ -115,7 +118,10 @@ uint32_t slots_untouched(const struct slots *t)
 	return t->ready < t->end ? t->ready : 0;
 }
 
-/* The words of a chunk lie behind each other, and those of the next do not. */
+/*
+ * The slots of a chunk's words lie one behind the other; those of the next
+ * chunk lie elsewhere.
+ */
 static uint32_t end_of_touch(uint32_t word)
 {
 	uint32_t end = UINT32_C(2) << (31 - __builtin_clz(word));
@@ -125,7 +131,7 @@ static uint32_t end_of_touch(uint32_t word)
 
 /*
  * These slots are not used yet; or another thread has touched them first, and
- * uses them: so it writes by compare-and-swap, which orders nothing here.
+ * uses them.  So this writes by compare-and-swap, which orders nothing here.
  */
 void slots_touch(struct slots *t, uint32_t word)
 {
@@ -146,26 +152,31 @@ void slots_add_touched(struct slots *t, uint32_t word)
 /*
  * Which free slot is taken?
  *
- * Timers are cancelled about in the order in which they were scheduled.  If
- * they lie in memory in that order the CPU fetches their lines before they are
- * asked for.  Free lists keep no order where timers are of many lifetimes.  So
- * slots are taken in the order of their addresses, in rounds.  A round ends
- * when most of the slots with which it began are free again: it then was as
- * long as these timers lived.  So what is in flight stays together, and few
- * slots are cold.
+ * Timers are cancelled roughly in the order in which they were scheduled.  If
+ * their slots lie in memory in that order, the CPU fetches their lines before
+ * they are needed.  Free lists lose the order if timers live for different
+ * times.  So slots are taken in the order of their addresses, in rounds.  A
+ * round ends when most of the slots with which it began are free again: so it
+ * was as long as those timers lived.  Thus the slots in use stay together, and
+ * few slots are cold.
  *
- * Some of these timers may live much longer than others; then the round ends
- * with the word in its middle.
+ * Some timers may live much longer than others.  Then the round ends when most
+ * slots of the word in its middle are free, and the next one begins there.
  */
 
-/* So many slots that are free make a word worth going back, or on, to. */
+/*
+ * With this many free slots, a word is worth going back to (MOST), or going on
+ * to (MANY).
+ */
 #define MOST 32
 #define MANY 8
 
-/* Words that are looked at before it goes elsewhere. */
+/* How many of the next words are looked at first. */
 #define AHEAD 4
 
-/* The compiler's own is a call, where it does not know the CPU. */
+/*
+ * The compiler's own is a function call if the compiler does not know the CPU.
+ */
 static int count_bits(uint64_t x)
 {
 	x -= x >> 1 & UINT64_C(0x5555555555555555);
@@ -185,7 +196,7 @@ static bool is_mostly_free(const struct slots *t, uint32_t word)
 	return word < t->fresh && count_free(t, word) >= MOST;
 }
 
-/* The next of n words with so many free slots; 0: none. */
+/* The first of n words that has at least this many free slots; 0: none. */
 static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
 			  int least)
 {
@@ -205,7 +216,10 @@ static uint32_t fresh_word(struct slots *t)
 	return t->fresh++;
 }
 
-/* Ends the round, perhaps.  0: it goes on. */
+/*
+ * Ends the round, if it is time: returns the first word of the next.  0: it
+ * goes on.
+ */
 static uint32_t new_round(struct slots *t)
 {
 	uint32_t middle = t->low + (t->word - t->low) / 2;
@@ -242,8 +256,8 @@ TT_NOINLINE void slots_move_on(struct slots *t)
 }
 
 /*
- * As slot_cancel_pending, by and by.  word is what was there last; and is then
- * what was there at the end.
+ * As slot_cancel_pending: tries again when the state has changed.  *word is the
+ * state that was seen last; on return, the state at the end.
  */
 static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 				      uint32_t *word)
@@ -271,7 +285,10 @@ static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 	return -ENOENT;
 }
 
-/* As slot_cancel, by and by.  word is what was there last. */
+/*
+ * As slot_cancel: tries again when the state has changed.  word is the state
+ * that was seen last.
+ */
 static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
 {
 	int r;
@@ -283,7 +300,7 @@ static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
 	return r;
 }
 
-/* The usual case.  True: done.  False: *word was there. */
+/* The usual case.  True: done.  False: the state is *word. */
 static inline bool cancel_armed(struct slot *s, uint32_t *word)
 {
 	uint32_t armed = *word;

@@ -3,19 +3,19 @@
  * Slots: a slot holds one timer; an id names it.
  *
  * Guarantees:
- *  1. A slot never moves and is never unmapped before slots_destroy, so any
+ *  1. A slot never moves, and is never unmapped before slots_destroy.  So any
  *     id, however old or made up, can be looked up.
- *  2. An id names one timer for ever: a slot's generation changes each time
- *     it is freed, and a slot that has used up its generations is retired (64
- *     bytes lost after half a billion timers in one slot).
+ *  2. An id names one timer forever: a slot's generation changes each time the
+ *     slot is freed.  A slot that has used up its generations is retired (64
+ *     bytes are lost after half a billion timers in one slot).
  *  3. Of all threads that try to cancel, reschedule or begin a timer, exactly
- *     one succeeds at a time: the state word changes by compare-and-swap on
- *     generation and state at once.
+ *     one succeeds at a time: each changes the state word by a compare-and-swap
+ *     on generation and state together.
  *  4. Cancelling is that compare-and-swap and nothing else.
- *  5. A slot's memory is first touched by the thread that makes the table grow.
- *     That thread is on the bucket's CPU, so that the kernel takes memory near
- *     it.  (Unless it was moved to another CPU just then, or its own bucket's
- *     lock was held.)
+ *  5. The thread that makes the table grow is the first that touches a slot's
+ *     memory.  It runs on the bucket's CPU, so the kernel allocates memory near
+ *     that CPU.  (Exceptions: the thread was moved to another CPU just then, or
+ *     the lock of its own CPU's bucket was held.)
  *
  * The life of a slot, and which thread makes each change:
  *
@@ -25,8 +25,8 @@
  *	armed -> dead           slot_cancel, any thread
  *	moved -> dead, moved    slot_cancel, any thread
  *	armed, moved -> running, repeating
- *	                        the driver; but for armed -> running with the
- *	                        bucket's lock
+ *	                        the driver; bucket's lock, except for
+ *	                        armed -> running
  *	running -> repeating    the driver, in the callback: armed again
  *	running, repeating -> ending
  *	                        slot_cancel, any thread
@@ -35,21 +35,22 @@
  *	dead -> free            the owner of the entry with the slot's ticket;
  *	                        or salvage, bucket's lock
  *
- * "Moved" says that the timer was rescheduled and its deadline may not be that
- * of the entry: a thread that finds the entry must look under the lock.  A slot
- * that died in that state may just be getting a new entry from a thread that
- * found it alive, so the driver looks under the lock again before it frees it.
- * test/model/slot.pml is a model of this for Spin, without timers that repeat.
+ * "Moved" means that the timer was rescheduled, and its deadline may differ
+ * from that of the entry.  A thread that finds the entry must look under the
+ * lock.  If a slot dies in that state, a thread that found it alive may be
+ * giving it a new entry at that moment.  So the driver looks again, under the
+ * lock, before it frees the slot.  test/model/slot.pml is a model of this for
+ * Spin, without timers that repeat.
  *
- * "The driver" is the thread in the engine's turn.  Where there is an executor,
- * it is also the executor's thread, for the timer whose callback it runs, until
- * that timer is rearmed or over (see handover.h).
+ * "The driver" is the thread in the engine's turn.  If there is an executor, it
+ * is also the executor's thread, for the timer whose callback that thread runs,
+ * until the timer is rearmed or has ended (see handover.h).
  *
  * An id is the state word of the armed timer (high half) and the slot's index
  * (low half).  The index is the slot's number in its bucket and, in its low
- * bits, the bucket.  A bucket's slots lie in chunks, each twice as large as
- * the one before: to grow moves nothing, a lookup is a count of leading zeros
- * and two loads, and a bucket that is never used has none.
+ * bits, the bucket.  A bucket's slots lie in chunks, each twice as large as the
+ * one before.  So growing moves nothing, a lookup is a count of leading zeros
+ * and two loads, and a bucket that is never used has no chunks.
  */
 #ifndef TT_SLOT_H
 #define TT_SLOT_H
@@ -63,16 +64,17 @@
 #include <stddef.h>
 
 enum slot_state {
-	SLOT_FREE =
-		0, /* its bit says so or soon will, retired, or never used */
-	SLOT_ARMED =
-		1, /* pending, its entry has its deadline, or a later one */
-	SLOT_MOVED = 2, /* pending, its entry has an earlier deadline */
+	/* Its bit is set, or soon will be; or it is retired, or never used. */
+	SLOT_FREE = 0,
+	/* Pending; its entry has the timer's deadline, or a later one. */
+	SLOT_ARMED = 1,
+	/* Pending; its entry may be earlier than the timer's deadline. */
+	SLOT_MOVED = 2,
 	SLOT_RUNNING = 3,
-	SLOT_REPEATING = 4, /* running, and armed again when that is over */
-	SLOT_ENDING = 5,    /* running, cancelled meanwhile */
+	SLOT_REPEATING = 4, /* running, and will be armed again after that */
+	SLOT_ENDING = 5,    /* running, and was cancelled meanwhile */
 	SLOT_DEAD = 6,
-	SLOT_DEAD_MOVED = 7, /* dead, was moved before */
+	SLOT_DEAD_MOVED = 7, /* dead, and was moved before */
 };
 
 #define SLOT_STATE_BITS 3
@@ -90,35 +92,36 @@ struct timer {
 struct slot {
 	atom32 state; /* generation and slot_state */
 	/*
-	 * Its entry's.  Written under the bucket's lock; only the driver, which
-	 * hands a timer over by a compare-and-swap, does without it.
+	 * The ticket of the entry that counts.  Written under the bucket's
+	 * lock.  Exception: the driver hands a timer over without the lock, by
+	 * a compare-and-swap.
 	 */
 	atom32 ticket;
 	uint32_t index; /* set before the first use, constant from then on */
 	/* Protected by the bucket's lock. */
-	bool stranded; /* handed over, and on its bucket's list of such */
+	bool stranded; /* handed over, and on a list of stranded timers */
 	int64_t deadline;
-	int64_t queued; /* its entry's; later, where the timer's has passed */
+	int64_t queued; /* its entry's; later if the deadline had passed */
 	/*
-	 * Written under the bucket's lock while the slot is free, then read
-	 * by the driver alone, while the timer runs or the driver has its
+	 * Written under the bucket's lock while the slot is free.  Then only
+	 * the driver reads it, while the timer runs or the driver has its
 	 * entry.
 	 */
 	int64_t period;
-	/* Pointers.  Written as period; any thread may read them. */
+	/* Pointers.  Written like period; any thread may read them. */
 	atomword fn;
 	atomword arg;
 	union {
-		/* Owned by the owner of the list that the slot is on. */
+		/* Belongs to the owner of the list that the slot is on. */
 		struct slot *next;
-		/* While an executor has the slot, which is on none then. */
+		/* While an executor has the slot; then it is on no list. */
 		struct timerthread *instance;
 	};
 } __attribute__((aligned(TT_CACHE_LINE)));
 
 /*
- * Slots are numbered from as many as the first chunk holds, so that the
- * highest bit of a number says the chunk.
+ * The number of the first slot is the number of slots in the first chunk.  So
+ * the highest bit of a slot's number tells the chunk.
  */
 #define SLOT_FIRST_LOG2   6
 #define SLOT_FIRST_NUMBER (1u << SLOT_FIRST_LOG2)
@@ -126,15 +129,15 @@ struct slot {
 #define SLOT_TOP_CHUNK    (SLOT_CHUNKS - 1)
 
 /*
- * Slots are numbered in words of 64, of which a bit each says that it is free.
- * Word 1 is the first, and the highest bit of a word's number says the chunk.
+ * The bits that say which slots are free lie in words of 64.  The first word
+ * has the number 1.  The highest bit of a word's number tells the chunk.
  */
 #define SLOT_WORD_LOG2 SLOT_FIRST_LOG2
 
 /* The slots of one bucket. */
 struct slots {
 	/* Protected by the bucket's lock. */
-	struct slot *hot;  /* one that was freed a moment ago, or NULL */
+	struct slot *hot;  /* a slot that was freed a moment ago, or NULL */
 	uint64_t *at;      /* the word that slots are taken from */
 	struct slot *slot; /* the slot of that word's lowest bit */
 	uint32_t word;     /* that word's number */
@@ -144,27 +147,27 @@ struct slots {
 	uint32_t ready;    /* words from here to end were never touched */
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free, and the hot one */
-	uint32_t enough;   /* so many may be; see slots_any */
-	bool all;          /* all may be used */
-	uint64_t first;    /* word 1, which is there before its slots */
-	/* As chunk below, for the free bits of the words. */
+	uint32_t enough;   /* used may grow to this; see slots_any */
+	bool all;          /* enough is the number of all slots */
+	uint64_t first;    /* word 1, which exists before its slots */
+	/* Like chunk below, but for the words of free bits. */
 	uint64_t *bits[SLOT_CHUNKS];
 	/* Constant. */
 	uint32_t bucket;
-	uint32_t shift; /* bits of an index that say the bucket */
+	uint32_t shift; /* how many bits of an index are the bucket */
 	/*
 	 * Written under the bucket's lock, read by any thread.  The members
-	 * above are seldom written, so that a thread that cancels on another
-	 * CPU touches no line that the lock's holder writes.
+	 * just above are seldom written.  So a thread that cancels on another
+	 * CPU touches no line that the lock's holder often writes.
 	 */
 	atomword chunk[SLOT_CHUNKS];
 	void *memory[SLOT_CHUNKS]; /* what to free */
 };
 
 /*
- * Slots that were freed, except that their bits are not set yet.  By index: the
- * driver would have to fetch the slots again, which may be in no cache any
- * more.
+ * Slots that were freed, but whose bits are not set yet.  They are kept by
+ * index: the slots themselves may no longer be in any cache, and the driver
+ * would have to fetch them again.
  */
 #define SLOT_BATCH 60
 
@@ -173,29 +176,40 @@ struct slot_batch {
 	uint32_t index[SLOT_BATCH];
 };
 
-/* *t is all zero, and may be read, as one that has no slot. */
+/*
+ * *t must be all zero.  Other threads may already read it; they find a table
+ * that has no slots.
+ */
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
 void slots_destroy(struct slots *t);
 
-/* The chunks that a table may have: as many as its numbers have bits for. */
+/*
+ * How many chunks a table may have: as many as the bits of a slot's number
+ * allow.
+ */
 static inline int slots_max_chunks(const struct slots *t)
 {
 	return t->shift ? SLOT_CHUNKS - (int)t->shift : SLOT_CHUNKS - 1;
 }
 
 /*
- * Growing, in steps because the lock is not held while memory is allocated, or
- * touched for the first time, when the kernel has to find a page.
+ * Growing takes several steps, because the lock is not held while memory is
+ * allocated, or touched for the first time (then the kernel must find a page).
+ * First a chunk of slots:
  *
- * slots_next_chunk: the number of the chunk to make, or -1 when the table may
- * not grow any more; under the lock.  slots_chunk_alloc: its memory, or NULL;
- * no lock.  slots_add_chunk: puts it in place, if that chunk is still the next;
- * under the lock.  Returns false if not, and the memory is the caller's, to
- * free with slots_chunk_free.
+ *  - slots_next_chunk returns the number of the chunk to make; -1: the table
+ *    may not grow any more.  Under the lock.
+ *  - slots_chunk_alloc returns the chunk's memory, or NULL.  Without the lock.
+ *  - slots_add_chunk adds the chunk, if it is still the next one.  Under the
+ *    lock.  Otherwise it returns false, and the caller must free the memory
+ *    with slots_chunk_free.
  *
- * slots_untouched: the first word that was never touched, or 0: none; under the
- * lock.  slots_touch: touches some from there on; no lock.  slots_add_touched:
- * they may be used; under the lock.
+ * Then some words of its slots:
+ *
+ *  - slots_untouched returns the first word that was never touched; 0: there is
+ *    none.  Under the lock.
+ *  - slots_touch touches some words from there on.  Without the lock.
+ *  - slots_add_touched says that they may be used.  Under the lock.
  */
 int slots_next_chunk(const struct slots *t);
 void *slots_chunk_alloc(int chunk);
@@ -206,10 +220,10 @@ uint32_t slots_untouched(const struct slots *t);
 void slots_touch(struct slots *t, uint32_t word);
 void slots_add_touched(struct slots *t, uint32_t word);
 
-/* Touches the bits of what was never used. */
+/* Touches the free bits of words that were never used. */
 void slots_touch_bits(struct slots *t);
 
-/* From now on slots_any leaves none free for the sake of their order. */
+/* From now on slots_any keeps no slots free to preserve their order. */
 void slots_use_all(struct slots *t);
 
 /* How many slots were touched, used or not.  Under the lock. */
@@ -218,14 +232,14 @@ static inline size_t slots_room(const struct slots *t)
 	return (size_t)(t->ready - 1) << SLOT_WORD_LOG2;
 }
 
-/* The memory that they take, with their bits.  Under the lock. */
+/* The memory of these slots and of their bits.  Under the lock. */
 static inline size_t slots_bytes(const struct slots *t)
 {
 	return (size_t)(t->ready - 1) *
 	       ((sizeof(struct slot) << SLOT_WORD_LOG2) + sizeof(uint64_t));
 }
 
-/* Behind the highest number of one that was ever used.  Under the lock. */
+/* Slots with this number or a higher one were never used.  Under the lock. */
 static inline uint32_t slots_end(const struct slots *t)
 {
 	return t->fresh << SLOT_WORD_LOG2;
@@ -245,9 +259,10 @@ static inline uint32_t slot_index(uint64_t id)
 }
 
 /*
- * Where the slot with this number is, given the word for its chunk: that
- * holds the address that number 0 would have if the chunk went down to it,
- * and a bit that tells it from the word of a chunk that is not there.
+ * The address of the slot with this number.  chunk is the word for its chunk.
+ * That word holds the address that slot 0 would have if the chunk reached down
+ * to slot 0.  It also holds a bit that distinguishes it from the word of a
+ * chunk that does not exist.
  */
 #define SLOT_CHUNK_THERE 1u
 
@@ -258,7 +273,7 @@ static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
 }
 
 /*
- * The slot with this number, or NULL where the table has none.  Any thread.
+ * The slot with this number, or NULL if the table has none.  Any thread.
  * Acquire: pairs with the store in slots_add_chunk.
  */
 static inline struct slot *slots_at(const struct slots *t, uint32_t number)
@@ -274,8 +289,8 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 }
 
 /*
- * Has there ever been one?  Any thread.  Orders nothing: the lock is taken
- * before a slot is used.
+ * Has the table ever had a slot?  Any thread.  Relaxed: the caller takes the
+ * lock before it uses a slot.
  */
 static inline bool slots_begun(const struct slots *t)
 {
@@ -283,9 +298,10 @@ static inline bool slots_begun(const struct slots *t)
 }
 
 /*
- * The slot with this number, of which the caller has learned under the bucket's
- * lock, or from a thread that did: an entry's, for example.  So it acquires
- * nothing, and one schedule call has seven load-acquires less on 64-bit Arm.
+ * The slot with this number.  The caller has learned the number under the
+ * bucket's lock, or from a thread that did: from an entry, for example.  So the
+ * load does not acquire, and a schedule call on 64-bit Arm has seven
+ * load-acquires fewer.
  */
 static inline struct slot *slots_get(const struct slots *t, uint32_t number)
 {
@@ -303,7 +319,10 @@ static inline struct slot *slots_of(const struct slots *t, uint32_t index)
 /* Finds another word with a free slot; there must be one. */
 void slots_move_on(struct slots *t);
 
-/* Slots are taken in the order of their addresses: these lines come next. */
+/*
+ * Slots are taken in the order of their addresses.  This many ahead, one is
+ * prefetched.
+ */
 #define SLOT_PREFETCH 8
 
 /* A free slot; there must be one.  Under the lock. */
@@ -328,16 +347,16 @@ static inline struct slot *slots_take(struct slots *t)
 }
 
 /*
- * Is there one to take?  Once all words were used, and while there is memory
- * that was not touched, a few are left free: else they would be too scattered
- * to be taken in order.  Under the lock.
+ * Is there a free slot to take?  When all touched words have been used, and
+ * there is more memory to touch, the last few free slots are not taken: they
+ * are too scattered to be taken in order.  Under the lock.
  */
 static inline bool slots_any(const struct slots *t)
 {
 	return t->used < t->enough || t->fresh < t->ready || t->hot;
 }
 
-/* How many are not free.  Under the lock. */
+/* How many slots are not free.  Under the lock. */
 static inline size_t slots_used(const struct slots *t)
 {
 	return t->used - (t->hot != NULL);
@@ -356,19 +375,19 @@ static inline enum slot_state slot_state(uint32_t word)
 	return (enum slot_state)(word & SLOT_STATE_MASK);
 }
 
-/* After its callback has returned: is the timer to run again? */
+/* After the timer's callback has returned: will the timer run again? */
 static inline bool slot_repeats(const struct slot *s)
 {
 	return slot_state(atom32_load(&s->state)) == SLOT_REPEATING;
 }
 
-/* The word of the same timer in another state. */
+/* The state word of the same timer in another state. */
 static inline uint32_t slot_in(uint32_t word, enum slot_state state)
 {
 	return (word & ~SLOT_STATE_MASK) | state;
 }
 
-/* Was this timer running a moment ago, and not to run again? */
+/* Was this timer running a moment ago, without a next run? */
 static inline bool slot_is_running(const struct slot *s, uint64_t id)
 {
 	return unlikely(atom32_load(&s->state) ==
@@ -381,7 +400,7 @@ static inline uint64_t slot_id(const struct slot *s, uint32_t word)
 	return (uint64_t)slot_in(word, SLOT_ARMED) << 32 | s->index;
 }
 
-/* The same, of the slot with this number; reads nothing of the slot. */
+/* The same for the slot with this number; does not read the slot. */
 static inline uint64_t slots_id(const struct slots *t, uint32_t number,
 				uint32_t word)
 {
@@ -396,9 +415,9 @@ static inline struct entry slot_entry(const struct slot *s)
 }
 
 /*
- * Arms a slot from slots_take, whose entry will have the deadline due, and
- * returns its timer's id.  Under the lock.
- * Release: pairs with the compare-and-swaps in slot_cancel and slot_begin.
+ * Arms a slot from slots_take.  Its entry will have the deadline `due`.
+ * Returns the timer's id.  Under the lock.  Release: pairs with the
+ * compare-and-swaps in slot_cancel and slot_begin.
  */
 static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
 				int64_t due)
@@ -417,8 +436,8 @@ static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
 }
 
 /*
- * The callback, and what it is given.  A caller that does not own the timer may
- * get those of another one that was in this slot, or will be.
+ * The callback and its argument.  A caller that does not own the timer may get
+ * those of an earlier or a later timer in this slot.
  */
 static inline timerthread_fn *slot_fn(const struct slot *s)
 {
@@ -431,36 +450,39 @@ static inline void *slot_arg(const struct slot *s)
 }
 
 /*
- * Returns as timerthread_cancel.  Acquire: pairs with the store in slot_arm;
- * with the slot_change that armed a timer again which repeats or was moved, so
- * that the thread that gets 0 for a periodic timer sees what its callbacks
- * wrote, and owns the argument; and on failure with the slot_free at the end of
- * the callback, so that -ENOENT shows what that wrote.
+ * Returns as timerthread_cancel.  Acquire: pairs with
+ *  - the store in slot_arm;
+ *  - the slot_change that armed a periodic or moved timer again.  So the thread
+ *    that gets 0 for a periodic timer sees everything that its callbacks wrote,
+ *    and owns the argument;
+ *  - if it fails, the slot_free at the end of the callback.  So a caller that
+ *    gets -ENOENT sees everything that the callback wrote.
  */
 int slot_cancel(struct slot *s, uint64_t id);
 
-/* The same, but a timer that is running (1) is left as it is. */
+/* The same, but leaves a timer that is running as it is (and returns 1). */
 int slot_cancel_pending(struct slot *s, uint64_t id);
 
-/* What a timer was to call. */
+/* A timer's callback and its argument. */
 struct callback {
 	timerthread_fn *fn;
 	void *arg;
 };
 
 /*
- * The same two, which also tell what the timer was to call, if they return 0.
- * Acquire: pairs with the store in slot_arm, so that these are not older than
- * the state.  The compare-and-swap releases, too: they are read before another
- * timer can be in the slot, because the thread that frees it has seen it dead.
+ * The same two.  If they return 0, they also store the timer's callback in
+ * *ret.  Acquire: pairs with the store in slot_arm, so that the callback is not
+ * older than the state.  The compare-and-swap also releases: so the callback is
+ * read before another timer can be in the slot, because the thread that frees
+ * the slot has seen it dead.
  */
 int slot_take(struct slot *s, uint64_t id, struct callback *ret);
 int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret);
 
 /*
- * From one state of a timer to another; false: it is in a third by now, which
- * is in *word.  Acquires and releases: pairs with itself on other threads,
- * and with slot_arm and slot_cancel.
+ * Changes a timer's state from *word to another one.  False: the timer is in a
+ * third state by now, which is in *word.  Acquires and releases: pairs with
+ * itself on other threads, and with slot_arm and slot_cancel.
  */
 static inline bool slot_change(struct slot *s, uint32_t *word,
 			       enum slot_state to)
@@ -471,19 +493,24 @@ static inline bool slot_change(struct slot *s, uint32_t *word,
 	return *word == was;
 }
 
-/* Does this entry count?  Under the lock it goes on to. */
+/* Does this entry count?  Under the lock, the answer stays true. */
 static inline bool slot_owns(const struct slot *s, const struct entry *e)
 {
 	return likely(atom32_load(&s->ticket) == e->ticket);
 }
 
 /*
- * armed -> running, if the entry counts and the timer does not repeat.  By the
- * driver: but for a timer that is handed over, which has no entry, only the
- * driver makes armed of moved, and the ticket changes in "moved" only.
+ * armed -> running, if the entry counts and the timer does not repeat.  Called
+ * by the driver.
+ *
+ * The ticket of a pending timer changes only in the state "moved", and only the
+ * driver changes "moved" to "armed" (except for a timer that is handed over,
+ * which has no entry).  So the entry still counts when the compare-and-swap
+ * succeeds.
+ *
  * Acquire: pairs with the store in slot_arm, so that the ticket is not older
- * than the state.  Nobody reads anything on the strength of "running", so the
- * compare-and-swap need not release; a run's end does.
+ * than the state.  No thread reads anything because it has seen "running".  So
+ * the compare-and-swap need not release; the end of a run does.
  */
 static inline bool slot_begin(struct slot *s, const struct entry *e)
 {
@@ -501,11 +528,11 @@ static inline bool slot_is_handed_over(const struct slot *s)
 }
 
 /*
- * Hands a timer over if its entry counts, and it was armed a moment ago.  It
- * may be cancelled or moved by now: the thread that begins it will see that.
- * By the driver, without the lock.  Acquire: as in slot_begin; the
- * compare-and-swap pairs with that of the thread that gives it a new entry
- * (reschedule.c).
+ * Hands a timer over, if its entry counts and it was armed a moment ago.  It
+ * may have been cancelled or moved since then; the thread that begins it will
+ * see that.  Called by the driver, without the lock.  Acquire: as in
+ * slot_begin.  The compare-and-swap pairs with that of the thread that gives
+ * the timer a new entry (reschedule.c).
  */
 static inline bool slot_hand_over(struct slot *s, const struct entry *e)
 {
@@ -529,17 +556,17 @@ static inline bool slot_is_dead(uint32_t word)
 	return (word & SLOT_DEAD) == SLOT_DEAD;
 }
 
-/* The word when the timer is over and the slot is free for the next one. */
+/* The state word of a slot whose timer has ended: free for the next timer. */
 static inline uint32_t slot_next(uint32_t word)
 {
 	return slot_in(word, SLOT_FREE) + SLOT_GENERATION;
 }
 
 /*
- * To free, from this word.  The thread that does it has the slot, until its
- * bit says that it is free.  False: another one has it.
- * Acquires and releases: pairs with itself, and with a cancel that comes so
- * late that it finds this.
+ * Changes the state from this word to free.  The thread that does this owns the
+ * slot until the slot's bit says that it is free.  False: another thread owns
+ * it.  Acquires and releases: pairs with itself, and with a cancel that is so
+ * late that it finds the slot free.
  */
 static inline bool slot_free(struct slot *s, uint32_t word)
 {
@@ -547,8 +574,8 @@ static inline bool slot_free(struct slot *s, uint32_t word)
 }
 
 /*
- * Of a slot that was freed: has it used up its generations?  Then it must not
- * be used again; its state matches no id that was ever given.
+ * Has this slot, which was freed, used up its generations?  Then it must not be
+ * used again.  Its state matches no id that was ever returned.
  */
 static inline bool slot_is_used_up(const struct slot *s)
 {
@@ -565,7 +592,10 @@ static inline void slots_set_free(struct slots *t, uint32_t number)
 	t->used--;
 }
 
-/* Adds a slot that was freed, and has this number.  Under the lock. */
+/*
+ * Adds a slot that was freed, and has this number, to the free ones.  Under the
+ * lock.
+ */
 static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
 {
 	if (slot_is_used_up(s))
@@ -577,9 +607,9 @@ static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
 }
 
 /*
- * Frees a dead slot and adds it; by the thread that has the entry that counts,
- * in the bucket.  Under the lock, so no other thread frees it.  Release: as in
- * slot_free.
+ * Frees a dead slot and adds it to the free slots.  The caller has the entry
+ * that counts, in the bucket.  Under the lock, so no other thread frees the
+ * slot.  Release: as in slot_free.
  */
 static inline void slots_recycle(struct slots *t, struct slot *s,
 				 uint32_t number)
@@ -589,8 +619,8 @@ static inline void slots_recycle(struct slots *t, struct slot *s,
 }
 
 /*
- * Adds a slot that was freed, for slots_add_free.  By the owner of the batch,
- * in which there must be room.  True: it is full now.
+ * Adds a slot that was freed to the batch, for slots_add_free.  Only the owner
+ * of the batch calls this; there must be room.  True: the batch is full now.
  */
 static inline bool slot_batch_add(struct slot_batch *b, struct slot *s)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* No time that the driver sleeps until is as early. */
+/* Earlier than any time until which the driver sleeps. */
 #define AWAKE INT64_MIN
 
 void wakeup_init(struct wakeup *w, struct watch *watch)
@@ -46,7 +46,10 @@ static int64_t steady_now(void)
 	return clock_now(CLOCK_MONOTONIC);
 }
 
-/* It has been awake until now; if it was.  Under the lock. */
+/*
+ * Counts the time for which the driver was awake until now, if it was.  Under
+ * the lock.
+ */
 static void count_awake(struct wakeup *w, int64_t now)
 {
 	if (w->awake_since < now)
@@ -81,15 +84,15 @@ int64_t wakeup_awake(struct wakeup *w)
 }
 
 /*
- * The driver must not sleep, or sleep on.  Under the lock.  Release: pairs with
- * the load of a driver that sleeps on a timer (sleeper.c).
+ * From now on the driver must not sleep, or sleep on.  Under the lock.
+ * Release: pairs with the load of a driver that sleeps on a timer (sleeper.c).
  */
 static void change(struct wakeup *w)
 {
 	atom32_store_release(&w->seq, atom32_load(&w->seq) + 1);
 }
 
-/* How long a deadline lets the driver sleep. */
+/* Until when a deadline lets the driver sleep. */
 static int64_t latest(const struct wakeup *w, int64_t deadline)
 {
 	int64_t until = clock_add(deadline, w->spin > 0 ? -w->spin : w->slack);
@@ -118,7 +121,7 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	return kick;
 }
 
-/* A loop is woken to lie down again. */
+/* In a loop, this has the driver lie down again. */
 void wakeup_kick(struct wakeup *w)
 {
 	sleeper_wake(&w->sleeper, &w->seq);
@@ -177,7 +180,7 @@ static int64_t halfway(int64_t now, int64_t until)
 	return until > now ? now + (until / 2 - now / 2) : until;
 }
 
-/* For the driver, awake: is the next sleep to be a short one? */
+/* For a driver that is awake: will its next sleep be a short one? */
 static bool is_shortened(const struct wakeup *w)
 {
 	return unlikely(w->woken >= WAKEUP_ROW);
@@ -191,7 +194,7 @@ static int64_t first(const struct wakeup *w, int64_t next)
 	return own < w->arrivals ? own : w->arrivals;
 }
 
-/* By when it must wake up for that. */
+/* When the driver must wake up for this deadline. */
 static int64_t sleep_until(const struct wakeup *w, int64_t deadline,
 			   int64_t now)
 {
@@ -231,7 +234,7 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 	return true;
 }
 
-/* Under the lock.  False: something is earlier, or it is to stop. */
+/* Under the lock.  False: an arrival is earlier, or the driver must stop. */
 static bool begin_spin(struct wakeup *w, int64_t next)
 {
 	if (w->arrivals < next || wakeup_stopping(w))
@@ -248,7 +251,7 @@ static void end_spin(struct wakeup *w)
 	w->sleep = w->next = AWAKE;
 }
 
-/* The wall clock may be set back: then there is more left than ever. */
+/* If the wall clock is set back, there is more time left than the spin. */
 static bool is_near(const struct wakeup *w, int64_t deadline)
 {
 	int64_t left = deadline - watch_now(w->watch);
@@ -267,7 +270,10 @@ void wakeup_spin(struct wakeup *w, int64_t next)
 	lock_release(&w->lock);
 	if (!begun)
 		return;
-	/* What was changed with it is read under the lock, below and after. */
+	/*
+	 * Relaxed: what was changed with it is read under the lock, below and
+	 * later.
+	 */
 	while (atom32_load(&w->seq) == seq && is_near(w, next))
 		spin_relax();
 	lock_acquire(&w->lock);
@@ -286,7 +292,10 @@ static int64_t due(struct wakeup *w)
 	return t;
 }
 
-/* A kick that came meanwhile may have come before it was set here. */
+/*
+ * A kick may come after due and before the descriptor is set: then the setting
+ * undoes the kick.  So this is repeated until nothing has changed.
+ */
 static void set_descriptor(struct wakeup *w)
 {
 	int64_t set, t = due(w);

@@ -2,42 +2,43 @@
 /*
  * When the driver must look into the buckets, and its sleep.
  *
- * A bucket that receives a timer earlier than all that it holds announces it
- * here.  So the driver learns all that it must know from one place: the
- * earliest deadline that waits in each bucket, or a time before that, and in
- * any.  It visits a bucket then, and sleeps until then, or until the first of
- * what it has itself.
+ * A bucket that receives a timer that is earlier than all others in it
+ * announces that here.  So the driver learns everything that it must know from
+ * one place: the earliest deadline, or a time before it, in each bucket and in
+ * all of them.  At that time the driver visits the bucket.  Until then it
+ * sleeps, unless one of the timers that it has itself is due earlier.
  *
  * Guarantees:
- *  1. A timer that waits in a bucket has, whenever that bucket's lock is
- *     free, a deadline not before the bucket's time here; or the driver is
- *     between wakeup_collect and the end of its visit to that bucket.
- *  2. No wake-up is lost: the driver does not sleep beyond a deadline that was
- *     announced, and the slack; or, if it spins, beyond the time of its spin
- *     before that.  Both sides decide under the lock; the futex
- *     word changes there too, so a wake that comes between the decision to
- *     sleep and the sleep ends it.
- *  3. A wake-up is sent only to a driver that sleeps, or has decided to, beyond
- *     the new deadline and the slack, and beyond all that it was sent one for.
- *     After several wake-ups in a row, with no sleep between that lasted to
- *     its end, the driver sleeps only half as long as it might: what is
- *     announced for the other half then needs no wake-up.  That costs at most
- *     one sleep more for every WAKEUP_ROW wake-ups.
- *  4. Where the sleep is in an event loop of the program, its descriptor is
- *     set to a time by the driver alone, when it lies down.  A kick makes it
- *     readable at once, and the loop has the driver lie down again.  So nobody
- *     sets it to a later time than another has announced, however long it takes
- *     between its announcement and its system call.
+ *  1. Whenever a bucket's lock is free, no timer that waits in the bucket is
+ *     due before the bucket's time here.  Exception: the driver is between
+ *     wakeup_collect and the end of its visit to that bucket.
+ *  2. No wake-up is lost.  The driver does not sleep past an announced deadline
+ *     plus the slack; or, if it spins, past the deadline less the time of its
+ *     spin.  Both sides decide under the lock.  The futex word changes under
+ *     the lock too, so a wake-up that comes between the decision to sleep and
+ *     the sleep ends the sleep.
+ *  3. A wake-up is sent only if the driver sleeps, or has decided to sleep,
+ *     beyond the new deadline plus the slack, and only if that is earlier than
+ *     everything for which a wake-up was sent before.  After several wake-ups
+ *     in a row, with no sleep between them that lasted to its end, the driver
+ *     sleeps only half as long as it might.  Then a timer that is announced for
+ *     the other half needs no wake-up.  This costs at most one more sleep for
+ *     every WAKEUP_ROW wake-ups.
+ *  4. If the driver is an event loop, only the driver sets the descriptor's
+ *     time, and only when it lies down.  A kick makes the descriptor readable
+ *     immediately, and the loop then has the driver lie down again.  So no
+ *     thread sets it to a later time than another has announced, however long a
+ *     thread takes between its announcement and its system call.
  *
  * The announcement is made under the bucket's lock (order: bucket, then this
- * one), the system call after both are free.  A thread that is preempted
- * between the two delays its own timer, and those due after it, until it runs
- * again; earlier ones send a wake-up of their own.
+ * one).  The system call is made when both are free.  A thread that is
+ * preempted between the two delays its own timer, and those due after it, until
+ * it runs again.  Earlier timers send a wake-up of their own.
  *
- * Any thread: announce, earliest, next, kick, stop, stopping.  The driver: the
- * rest; where it sleeps in a loop, lie_down and rise in the place of sleep.
- * test/model/wakeup.pml is a model for Spin of the way to sleep and of the
- * wake-up, test/model/polled.pml one of the descriptor.
+ * Any thread: announce, earliest, next, awake, kick, stop, stopping.  The
+ * driver: the rest.  If it sleeps in a loop, lie_down and rise take the place
+ * of sleep.  test/model/wakeup.pml is a model for Spin of the way to sleep and
+ * of the wake-up, test/model/polled.pml one of the descriptor.
  */
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H
@@ -53,61 +54,63 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many sleeps in a row that a wake-up ended lead to a shorter one. */
+/* After this many sleeps in a row that a wake-up ended, one is shorter. */
 #define WAKEUP_ROW 4
 
 struct wakeup {
 	struct lock lock;
 	/*
-	 * The futex.  Written under the lock, read without: it changes when
-	 * the driver is not to sleep on, and when stopping is set.
+	 * The futex.  Written under the lock, read without it.  It changes when
+	 * the driver must not sleep on, and when stopping is set.
 	 */
 	atom32 seq;
-	atom32 stopping; /* set once, under the lock; read without */
+	atom32 stopping; /* set once, under the lock; read without it */
 	/* Protected by the lock. */
 	int64_t arrivals; /* no timer in a bucket is due earlier */
 	int64_t sleep;    /* the driver sleeps until then; INT64_MIN: awake */
-	int64_t next;     /* the first that it has itself; INT64_MIN: awake */
+	int64_t next;     /* its own first deadline; INT64_MIN: awake */
 	bool kicked;      /* since it lay down: it must not sleep on */
-	bool spinning;    /* it watches seq in the place of a sleep */
+	bool spinning;    /* it watches seq instead of sleeping */
 	/* Written under the lock, read by any thread. */
 	struct counter wakeups; /* sleeps that have ended */
-	struct counter early;   /* of those, because of an arrival */
+	struct counter early;   /* of those, the ones that an arrival ended */
 	/* Protected by the lock; by CLOCK_MONOTONIC. */
-	int64_t awake;       /* how long it was, until it slept last */
-	int64_t awake_since; /* INT64_MAX: it is not now */
-	int64_t *visit;      /* the same as arrivals for each bucket */
+	int64_t awake;       /* how long it was awake, until its last sleep */
+	int64_t awake_since; /* INT64_MAX: it is not awake */
+	int64_t *visit;      /* like arrivals, for each bucket */
 	/* Constant while the driver runs. */
 	uint32_t n;    /* buckets */
-	int64_t slack; /* may sleep so much longer than until a deadline */
-	int64_t spin;  /* or is awake so much before it; 0: that is not so */
+	int64_t slack; /* the driver may sleep this much past a deadline */
+	int64_t spin;  /* or is awake this much before it; 0: no spin */
 	struct watch *watch;
 	struct sleeper sleeper;
-	/* The driver's own. */
+	/* For the driver only. */
 	uint32_t woken; /* sleeps in a row that a wake-up ended */
-	int64_t rested; /* what it has itself ends no sleep before this */
+	int64_t rested; /* its own timers end no sleep before this */
 };
 
 /* Awake, with a slack of 0, a sleeper on CLOCK_MONOTONIC, and no buckets. */
 void wakeup_init(struct wakeup *w, struct watch *watch);
 
-/* Makes what it needs for n buckets.  False: no memory. */
+/* Allocates what it needs for n buckets.  False: no memory. */
 bool wakeup_open(struct wakeup *w, uint32_t n);
 void wakeup_close(struct wakeup *w);
 
 /*
- * Tells that bucket has received a timer for deadline.  Under the bucket's
- * lock.  Returns whether the caller must call wakeup_kick once it is free.
+ * Announces that the bucket has received a timer with this deadline.  Under the
+ * bucket's lock.  Returns whether the caller must call wakeup_kick when that
+ * lock is free.
  */
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 
 void wakeup_kick(struct wakeup *w);
 
 /*
- * A timer that is armed now is not due before this, though its deadline may
- * have passed: so nobody who asks for "as soon as possible" again and again
- * comes before others.  It lets the driver sleep no longer.  But the wall clock
- * may be set back, and a virtual one stands still: there it keeps its deadline.
+ * A timer that is armed now is not due before this, even if its deadline has
+ * passed.  So a caller that asks for "as soon as possible" again and again does
+ * not overtake other timers.  The driver does not sleep longer because of this.
+ * Exceptions: the wall clock may be set back, and a virtual clock stands still.
+ * With these, the timer keeps its deadline.
  */
 static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
 {
@@ -117,45 +120,50 @@ static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
 /* No timer in a bucket is due earlier than this. */
 int64_t wakeup_arrivals(struct wakeup *w);
 
-/* No timer at all is; INT64_MIN: the driver is awake.  Any thread. */
+/*
+ * No timer at all is due earlier than this; INT64_MIN: the driver is awake.
+ * Any thread.
+ */
 int64_t wakeup_next(struct wakeup *w);
 
 /*
- * How long the driver has been awake; on a virtual clock 0, where the test is
+ * How long the driver has been awake; 0 with a virtual clock, where the test is
  * the driver.  Any thread.
  */
 int64_t wakeup_awake(struct wakeup *w);
 
-/* The driver's thread begins, or ends, awake. */
+/* The driver's thread begins, or ends; it is awake. */
 void wakeup_begin(struct wakeup *w);
 void wakeup_end(struct wakeup *w);
 
 /*
- * Begins to collect what is due by this time: hands out which buckets to visit,
- * and sets their times to never.  False: none.
+ * Begins to collect everything that is due by this time: stores which buckets
+ * to visit, and sets their times to never.  False: there are none.
  */
 bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
 
 /*
- * Sleeps until the deadline next, or the earliest in a bucket, and the slack
- * are over, INT64_MAX: for ever, or until there is reason not to.  Not at all
- * if such a deadline is no later than now: false.  The timer has some slack
- * left, but a driver that is awake runs it for less than a wake-up costs.  Half
- * a million a second (in a virtual machine of two CPUs) with a slack of 40 us
- * took 8 % less CPU and were 2 us less late in the middle than if the slack was
- * slept away.
+ * Sleeps until the deadline next, or the earliest in a bucket, plus the slack;
+ * INT64_MAX: forever.  Ends earlier if there is a reason.
+ *
+ * Does not sleep, and returns false, if such a deadline is no later than now.
+ * The timer has some slack left then, but a driver that is awake runs it at
+ * less cost than that of a wake-up.  Half a million timers per second (in a
+ * virtual machine with two CPUs) with a slack of 40 us used 8% less CPU time,
+ * and were 2 us less late in the median, than if the driver slept for the rest
+ * of the slack.
  */
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
 
 /*
- * Watches the clock, as if it slept, until the deadline next, which is no later
- * than the spin from now; or until there is reason not to.
+ * Instead of sleeping, watches the clock until the deadline next, or until
+ * there is a reason to stop.  next is no later than the spin from now.
  */
 void wakeup_spin(struct wakeup *w, int64_t next);
 
 /*
- * From here on the driver sleeps in the loop, until the deadline next, or the
- * earliest in a bucket, and the slack are over.
+ * From now on the driver sleeps in the loop, until the deadline next, or the
+ * earliest in a bucket, plus the slack.
  */
 void wakeup_lie_down(struct wakeup *w, int64_t next);
 
@@ -165,7 +173,7 @@ void wakeup_rise(struct wakeup *w);
 /* Ends this and all later sleeps; a loop's descriptor stays readable. */
 void wakeup_stop(struct wakeup *w);
 
-/* Nothing is read because this was true: so it acquires nothing. */
+/* Relaxed: nothing is read because this was true. */
 static inline bool wakeup_stopping(const struct wakeup *w)
 {
 	return atom32_load(&w->stopping) != 0;

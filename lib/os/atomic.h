@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The atomic operations of this library: those of libatomic_ops that every
- * machine has and that ThreadSanitizer understands, under short names.
+ * The atomic operations of this library, under short names.  They are those of
+ * libatomic_ops that every machine has and that ThreadSanitizer understands.
  *
- * A 32-bit word and one as large as a pointer are all that is ever atomic
- * here.  64-bit values (deadlines) are guarded by a lock, because 32-bit
- * machines cannot load them in one piece.  There are no stand-alone fences.
+ * Only a 32-bit word and a word as large as a pointer are ever atomic here.
+ * 64-bit values (deadlines) are protected by a lock, because 32-bit machines
+ * cannot load them in one piece.  There are no stand-alone fences.
  *
- * "acquire" and "release" mean what they mean in C11; without either word an
- * operation orders nothing.
+ * "acquire" and "release" mean what they mean in C11.  An operation with
+ * neither word, in its name or its comment, is relaxed: it orders nothing.
  */
 #ifndef TT_ATOMIC_H
 #define TT_ATOMIC_H
@@ -46,7 +46,7 @@ static inline void atom32_store_release(atom32 *a, uint32_t value)
 	AO_int_store_release(a, value);
 }
 
-/* Returns what was there: from, if it was replaced.  Acquires either way. */
+/* Returns the old value: `from` if it was replaced.  Acquires in any case. */
 static inline uint32_t atom32_swap_acquire(atom32 *a, uint32_t from,
 					   uint32_t to)
 {
@@ -54,7 +54,7 @@ static inline uint32_t atom32_swap_acquire(atom32 *a, uint32_t from,
 	return AO_int_fetch_compare_and_swap_acquire(a, from, to);
 }
 
-/* The same; acquires and releases. */
+/* The same, but acquires and releases. */
 static inline uint32_t atom32_swap(atom32 *a, uint32_t from, uint32_t to)
 {
 	POINT();
@@ -91,7 +91,7 @@ static inline void atomword_store_release(atomword *a, uintptr_t value)
 	AO_store_release(a, value);
 }
 
-/* False: it was not from.  Acquires and releases. */
+/* False: the value was not `from`.  Acquires and releases. */
 static inline bool atomword_swap(atomword *a, uintptr_t from, uintptr_t to)
 {
 	POINT();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every part needs from the compiler.
+ * Compiler features that every part uses.
  */
 #ifndef TT_BASE_H
 #define TT_BASE_H
@@ -12,13 +12,13 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* The compiler moves no access to memory past this.  A CPU may. */
+/* The compiler moves no memory access across this.  A CPU may. */
 static inline void keep_order(void)
 {
 	__asm__ volatile("" : : : "memory");
 }
 
-/* For a loop that waits for another CPU: leaves more to this one's sibling. */
+/* For a loop that waits for another CPU: leaves more to this CPU's sibling. */
 static inline void spin_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -29,16 +29,16 @@ static inline void spin_relax(void)
 }
 
 /*
- * What threads on different CPUs write lies this far apart: two lines,
- * because several CPUs fetch them in pairs.
+ * Data that threads on different CPUs write is placed this many bytes apart:
+ * two cache lines, because several kinds of CPU fetch lines in pairs.
  */
 #define TT_FAR_APART  128
 #define TT_CACHE_LINE 64
 
 /*
- * Begins to fetch a line that will be written.  Compilers do that on x86 only
- * where they may assume prefetchw, which all 64-bit CPUs accept and the older
- * ones ignore.
+ * Begins to fetch a line that will be written.  On x86, compilers do that only
+ * if they may assume that the CPU has prefetchw.  But all 64-bit CPUs accept
+ * that instruction; the older ones ignore it.
  */
 static inline void prefetch_to_write(const void *p)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Exceptions, pthread_exit(3) and cancellation unwind the stack: the unwinder
- * goes from frame to frame and asks each by its "personality".  This frame has
- * one of its own.  A compiler would give it that of libgcc, which would then
- * have to be there in every program.
+ * goes from frame to frame and calls the "personality" function of each.  The
+ * frame of call_to_return has one of its own.  A compiler would use libgcc's,
+ * and then every program would need libgcc.
  *
- * A cleanup handler (pthread_cleanup_push) would do for the latter two, but the
- * C library keeps a pointer to it for the thread, and a callback may change its
- * thread.
+ * A cleanup handler (pthread_cleanup_push) would be enough for pthread_exit(3)
+ * and cancellation.  But the C library keeps a pointer to it for the thread,
+ * and a callback may change its thread.
  */
 #include "config.h"
 
@@ -26,22 +26,23 @@ void call_left(void *arg)
 	abort();
 }
 
-/* 32-bit ARM unwinds by tables of another kind; and there may be none. */
+/* 32-bit ARM unwinds by tables of another kind; and there may be no tables. */
 #if defined(__ARM_EABI__) || !defined(__GCC_HAVE_DWARF2_CFI_ASM)
 
 #define HAS_PERSONALITY
 
 #else
 
-/* Global, within the library, for link-time optimization renames others. */
+/* Global within the library: link-time optimization renames static ones. */
 _Unwind_Reason_Code call_personality(int version, _Unwind_Action actions,
 				     _Unwind_Exception_Class class,
 				     struct _Unwind_Exception *e,
 				     struct _Unwind_Context *context);
 
 /*
- * An exception looks for a handler first.  That this fails is what makes C++
- * terminate.  Where a thread ends the unwinder only passes.
+ * For an exception, the unwinder first searches for a handler.  C++ terminates
+ * because this search fails here.  If the thread ends, there is no search: the
+ * unwinder only passes through.
  */
 __attribute__((used)) _Unwind_Reason_Code
 call_personality(int version, _Unwind_Action actions,
@@ -57,7 +58,7 @@ call_personality(int version, _Unwind_Action actions,
 	return _URC_FATAL_PHASE1_ERROR;
 }
 
-/* 0x1b: its address follows relative to its place, in 4 bytes. */
+/* 0x1b: the address is stored in 4 bytes, relative to their own place. */
 #define HAS_PERSONALITY                                                        \
 	__asm__ volatile(".cfi_personality 0x1b, call_personality")
 
@@ -67,6 +68,6 @@ TT_NOINLINE void call_to_return(void (*fn)(void *arg), void *arg)
 {
 	HAS_PERSONALITY;
 	fn(arg);
-	/* No jump: this frame must be there. */
+	/* So the call is not a jump: this frame must exist. */
 	keep_order();
 }

@@ -2,14 +2,15 @@
 /*
  * Calling a function that must return.
  *
- * Guarantees: if it does not return but
- *  1. throws an exception, C++ calls std::terminate where that was thrown, as
- *     for a function that is noexcept: nothing has been unwound by then;
- *  2. its thread exits or is cancelled, the process is aborted, with a message.
- *     That takes a C library that unwinds the stack of such a thread, as glibc
- *     does but musl does not, and a callback that can be unwound: compiled with
- *     tables, which is no default on RISC-V, and not on 32-bit ARM.
- *  3. It may return on another thread.
+ * Guarantees:
+ *  1. If the function throws an exception, C++ calls std::terminate at the
+ *     throw, as for a noexcept function.  Nothing has been unwound then.
+ *  2. If its thread exits or is cancelled in the function, the process is
+ *     aborted with a message.  For this, the C library must unwind the stack of
+ *     such a thread: glibc does, musl does not.  And the callback must have
+ *     been compiled with unwind tables, which is not the default on RISC-V.
+ *     It does not work on 32-bit ARM.
+ *  3. The function may return on another thread.
  *
  * Any thread.
  */
@@ -18,7 +19,7 @@
 
 void call_to_return(void (*fn)(void *arg), void *arg);
 
-/* Its thread is ending in it: says so, and aborts. */
+/* The thread is ending inside the function: prints a message and aborts. */
 void call_left(void *arg);
 
 #endif

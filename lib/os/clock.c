@@ -42,7 +42,7 @@ int64_t clock_from_timespec(int64_t s, int64_t ns)
 {
 	int64_t sec = clock_add(s, ns / NS_PER_S), rest = ns % NS_PER_S, t;
 
-	/* Of the same sign: then the product overflows only if the sum does. */
+	/* With the same sign, the product overflows only if the sum does. */
 	if (sec > 0 && rest < 0) {
 		sec--;
 		rest += NS_PER_S;

@@ -12,16 +12,16 @@
 
 int64_t clock_now(clockid_t clock);
 
-/* For people. */
+/* The clock's name, for people. */
 const char *clock_name(clockid_t clock);
 
-/* The nearest value that exists, whatever the two are. */
+/* s and ns may have any value; saturates at INT64_MIN and INT64_MAX. */
 int64_t clock_from_timespec(int64_t s, int64_t ns);
 
-/* A time that is not negative. */
+/* t is not negative. */
 struct timespec clock_timespec(int64_t t);
 
-/* a + b, or the nearest value that exists. */
+/* a + b; saturates at INT64_MIN and INT64_MAX. */
 int64_t clock_add(int64_t a, int64_t b);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "os/coarse.h"
 
-/* 0: it has none. */
+/* 0: the kernel has no such clock. */
 static int64_t half_tick(clockid_t clock)
 {
 	struct timespec tick;

@@ -2,21 +2,24 @@
 /*
  * A clock that is cheap to read and shows the time of a moment ago.
  *
- * The kernel has one for CLOCK_MONOTONIC and for CLOCK_REALTIME: it shows what
- * the clock showed at a tick, each 1 to 10 ms.  In the loop of a pair, with a
- * deadline given 34 ns, the clock takes 43 ns more and this one 3 (a virtual
- * machine on an Intel Xeon).  To carry on an exact time by the CPU's counter
- * saves less than a sixth there: the counter alone takes 36 ns of those 43.
+ * The kernel has one for CLOCK_MONOTONIC and one for CLOCK_REALTIME.  It shows
+ * what the exact clock showed at the last tick; a tick comes every 1 to 10 ms.
+ * Measured in a loop of schedule-and-cancel pairs (a virtual machine on an
+ * Intel Xeon): a pair with a given deadline costs 34 ns; reading the exact
+ * clock adds 43 ns, and reading this one adds 3 ns.  Computing the exact time
+ * from the CPU's counter would save less than a sixth of the 43 ns, because
+ * reading the counter alone takes 36 ns.
  *
- * How far it is behind: the kernel adds whole ticks, at a tick, so it is up to
- * two.  More where the interrupt comes late: in a virtual machine whose CPU for
- * it waits for its turn.  (Most seen here: 2.2 ticks, in a minute of 4 threads
- * on 2 CPUs beside a compiler.)  Since Linux 5.18 another CPU adds them when
- * five of its own ticks have found that nobody does.  So its time is taken to
- * be COARSE_MIN to COARSE_MAX ticks behind, as much as the caller permits.
+ * How far it is behind: the kernel adds whole ticks, and only at a tick, so
+ * this is up to two ticks.  It is more if the interrupt comes late, as in a
+ * virtual machine whose CPU for the interrupt waits for its turn.  (The most
+ * seen was 2.2 ticks, in a minute with 4 threads on 2 CPUs beside a compiler.)
+ * Since Linux 5.18, another CPU adds the ticks when it has found at five of its
+ * own ticks that no CPU does.  So the clock is assumed to be COARSE_MIN to
+ * COARSE_MAX half ticks behind, as much as the caller permits.
  *
- * Guarantee: coarse_latest is not before the present time, if the kernel has
- * added its ticks within that many; and later by at most that much.
+ * Guarantee: coarse_latest is not before the present time, if the clock is not
+ * further behind than that; and it is later by at most that much.
  *
  * Any thread, after coarse_init.
  */
@@ -34,10 +37,10 @@
 struct coarse {
 	/* Constant. */
 	clockid_t clock;
-	int64_t behind; /* at most; 0: there is no such clock */
+	int64_t behind; /* upper limit; 0: there is no such clock */
 };
 
-/* For a clock, where a time may be so much too late. */
+/* For this clock.  A result may be too late by at most `error`. */
 void coarse_init(struct coarse *c, clockid_t clock, int64_t error);
 
 static inline bool coarse_is_there(const struct coarse *c)

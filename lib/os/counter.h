@@ -4,14 +4,15 @@
  * reads it.
  *
  * Guarantees:
- *  1. A change is a load and a store, which order nothing.
- *  2. A reader gets a number that it has been, and later no smaller one.
+ *  1. A change is a load and a store.  It orders nothing.
+ *  2. A reader gets a value that the number has had.  If the reader reads
+ *     again, it gets no smaller value.
  *
- * Where a word has 32 bits its upper half is there twice: a change writes one
- * first and the other last, so a reader that finds them equal has read the
- * lower half in between.
+ * If a word has 32 bits, the upper half is stored twice.  A change writes one
+ * copy first and the other one last.  So if a reader finds them equal, the
+ * lower half that it read in between belongs to them.
  *
- * read: any thread.  add: its owner, one thread at a time.
+ * read: any thread.  add: the owner, one thread at a time.
  */
 #ifndef TT_COUNTER_H
 #define TT_COUNTER_H
@@ -42,7 +43,7 @@ struct counter {
 	atom32 next_high;
 };
 
-/* Acquire: each load pairs with the store in counter_add of what it finds. */
+/* Acquire: each load pairs with the store in counter_add that it reads from. */
 static inline uint64_t counter_read(const struct counter *c)
 {
 	uint32_t high, low;

@@ -20,16 +20,17 @@ static inline bool cpu_is_known(void)
 	return sched_getcpu() >= 0;
 }
 
-/* The CPU that the caller ran on a moment ago, from 0. */
+/* The CPU that the caller ran on a moment ago, counted from 0. */
 static inline uint32_t cpu_current(void)
 {
 	return (uint32_t)sched_getcpu();
 }
 
 /*
- * Which of n things, of which each CPU has one, is the caller's.  It may move
- * to another CPU just after it has asked: a hint.  Where there are fewer things
- * than CPUs some share one; where no CPU is known, all do.
+ * Each CPU has one of n things; this finds the one of the caller's CPU.  The
+ * result is a hint, because the caller may move to another CPU right after it
+ * has asked.  If there are fewer things than CPUs, some CPUs share one.  If the
+ * current CPU cannot be found out, all CPUs share one.
  */
 struct cpu_map {
 	/* Constant. */
@@ -51,8 +52,8 @@ static inline uint32_t cpu_map_pick(const struct cpu_map *m)
 }
 
 /*
- * How many CPUs the machine may have, online or not, and whether this process
- * may use them or not; 1 or more.
+ * How many CPUs the machine may have; 1 or more.  Includes CPUs that are not
+ * online, and CPUs that this process may not use.
  */
 static inline long cpu_count(void)
 {

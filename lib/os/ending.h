@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is called when a thread ends in which it was set, however that ends.
+ * A function that is called when a thread ends, if that thread has set it.  It
+ * does not matter how the thread ends.
  *
- * One for each kind, made when the library is loaded: it takes one of the keys
- * that a process has (pthread_key_create(3)).
+ * There is one struct for each such function, made when the library is loaded.
+ * It needs one of the process's keys (pthread_key_create(3)).
  *
  * Any thread: set, clear.
  */
@@ -14,12 +15,12 @@
 #include <stdbool.h>
 
 struct ending {
-	/* Constant once the library was loaded. */
+	/* Constant once the library is loaded. */
 	bool there;
 	pthread_key_t key;
 };
 
-/* Before any thread could set it. */
+/* To be called before any thread can set it. */
 void ending_init(struct ending *e, void (*fn)(void *arg));
 
 /* For the calling thread; arg is not NULL.  False: no memory, or no key. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The handler runs in the child of fork(3), not in that of _Fork(3) or of a
- * bare clone(2).  Those may call async-signal-safe functions alone, which none
- * of ours is.
+ * The handler runs in a child of fork(3), not in a child of _Fork(3) or of a
+ * bare clone(2).  Such a child may call only async-signal-safe functions, and
+ * none of ours is one.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ int fork_watch(void)
 	int r = 0;
 
 	tool_hide(&watching, sizeof(watching));
-	/* Two threads at once count each fork twice, which is as good. */
+	/* Two threads at the same time count each fork twice: no harm. */
 	if (!atom32_load(&watching)) {
 		r = pthread_atfork(NULL, NULL, in_child);
 		if (r == 0)
@@ -33,7 +33,7 @@ int fork_watch(void)
 	return -r;
 }
 
-/* Early: handlers run in the child in the order in which they came. */
+/* Early: in the child, handlers run in the order of their registration. */
 __attribute__((constructor)) static void watch_early(void)
 {
 	(void)fork_watch();

@@ -2,8 +2,9 @@
 /*
  * Telling a process from its parent.
  *
- * A child of fork(2) has the memory of its parent, and of its threads one.
- * What was started before belongs to another generation there.
+ * A child of fork(2) has its parent's memory, but only one of its threads.  In
+ * the child, everything that was started before the fork belongs to another
+ * generation.
  */
 #ifndef TT_FORK_H
 #define TT_FORK_H
@@ -11,10 +12,10 @@
 #include "os/base.h"
 #include "os/process.h"
 
-/* Must have returned 0 before it counts: 0 or -ENOMEM.  Any thread. */
+/* Forks are counted once this has returned 0.  0 or -ENOMEM.  Any thread. */
 int fork_watch(void);
 
-/* Changes in the child, before fork(2) returns there; never 0. */
+/* Changes in the child before fork(2) returns there.  Never 0. */
 static inline uint32_t fork_generation(void)
 {
 	return atom32_load(&process.generation);

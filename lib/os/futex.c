@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Absolute times go through FUTEX_WAIT_BITSET, whose timeout is a point on a
- * clock: a thread that is preempted before it sleeps does not sleep
- * longer for it, as it would with the relative timeout of FUTEX_WAIT.
+ * Absolute times use FUTEX_WAIT_BITSET, whose timeout is a point on a clock.
+ * So a thread that is preempted before it sleeps does not sleep longer because
+ * of that, as it would with the relative timeout of FUTEX_WAIT.
  */
 #include "config.h"
 
@@ -43,7 +43,7 @@ static int futex(atom32 *word, int op, uint32_t val, const struct futex_time *t)
 	return r;
 }
 
-/* It does not sleep: the word is not what is expected. */
+/* This does not sleep: the word is not what is expected. */
 static bool can_wait(int op)
 {
 	const struct futex_time t = {0, 0};

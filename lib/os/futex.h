@@ -12,20 +12,20 @@
 #include <time.h>
 
 /*
- * False: the kernel, or a filter in front of it, refuses the call, and those
- * below would return at once.
+ * False: the kernel or a system call filter refuses the call, and the functions
+ * below would return immediately.
  */
 bool futex_works(void);
 
 /*
- * Sleeps while *word is expected, until woken or until the absolute time
- * deadline on CLOCK_MONOTONIC or CLOCK_REALTIME; INT64_MAX: until woken.  May
- * return early for no reason.
+ * Sleeps while *word equals expected: until it is woken, or until the absolute
+ * time deadline on CLOCK_MONOTONIC or CLOCK_REALTIME.  INT64_MAX: until it is
+ * woken.  May return early for no reason.
  */
 void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 		      int64_t deadline);
 
-/* The same for at most ns nanoseconds. */
+/* The same, for at most ns nanoseconds. */
 void futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
 /* Wakes one thread that sleeps on word. */

@@ -36,14 +36,15 @@ bool histogram_subtract(struct histogram_counts *c,
 }
 
 /*
- * What stands for a step from a to b: 2ab / (a + b), from which neither differs
- * by more than (b - a) / (b + a) of itself, a seventeenth at most.
+ * The value that stands for a step from a to b is 2ab / (a + b).  It differs
+ * from a by (b - a) / (b + a) of a, and from b by that part of b.  This part is
+ * a seventeenth at most.
  */
 static uint64_t middle_of(unsigned step)
 {
 	unsigned octave = step >> HISTOGRAM_STEPS_LOG2;
 	uint64_t in_octave = step & (HISTOGRAM_STEPS - 1);
-	uint64_t a = HISTOGRAM_STEPS + in_octave; /* in widths, as b = a + 1 */
+	uint64_t a = HISTOGRAM_STEPS + in_octave; /* in widths; b is a + 1 */
 	uint64_t width = UINT64_C(1)
 			 << (HISTOGRAM_FIRST_LOG2 - HISTOGRAM_STEPS_LOG2);
 
@@ -53,7 +54,7 @@ static uint64_t middle_of(unsigned step)
 	return a * width + width * a / (2 * a + 1);
 }
 
-/* Which one of n it is, from 1 on. */
+/* Which of n durations, from the shortest one, which is 1, it is. */
 static uint64_t rank_of(uint64_t n, double part)
 {
 	double rank = part * (double)n;
@@ -63,7 +64,7 @@ static uint64_t rank_of(uint64_t n, double part)
 	return below == 0 ? 1 : below < n ? below : n;
 }
 
-/* The longest may be older than the steps, and then is in one before. */
+/* `longest` may be older than the steps, and then is in an earlier step. */
 static bool is_below_middle(const struct histogram_counts *c, unsigned step)
 {
 	return histogram_step(c->longest) == step &&

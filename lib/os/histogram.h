@@ -2,16 +2,16 @@
 /*
  * How often durations of each size were seen, from nanoseconds to minutes.
  *
- * A duration is counted in a step.  An octave, from a power of two to the next,
- * has eight steps of equal width; below 64 ns a step is 8 ns wide.  This is
- * known as a log-linear histogram (Gil Tene's HdrHistogram is one).
+ * Each duration is counted in one step.  An octave, from a power of two to the
+ * next, has eight steps of equal width; below 64 ns, a step is 8 ns wide.  This
+ * is known as a log-linear histogram (Gil Tene's HdrHistogram is one).
  *
  * Guarantees:
- *  1. The value that stands for a step differs from each duration in it by less
- *     than 6 % of that; below 64 ns, by 4 ns.
- *  2. To count one is to find the highest bit and to add to two numbers.
- *  3. A reader gets, for each step, the number that was counted by some moment
- *     in the call, while others are counted.
+ *  1. The value that stands for a step differs from each duration in the step
+ *     by less than 6 % of the duration; below 64 ns, by at most 4 ns.
+ *  2. Counting a duration needs its highest bit and two additions.
+ *  3. While durations are being counted, a reader gets for each step a number
+ *     that was right at some moment during the call.
  *
  * count: one thread at a time.  add_to: any thread.  The rest: the owner
  * of the counts.
@@ -25,12 +25,12 @@
 #define HISTOGRAM_STEPS_LOG2 3
 #define HISTOGRAM_STEPS      (1u << HISTOGRAM_STEPS_LOG2) /* in an octave */
 
-/* The octaves are from 64 ns to nine minutes; what is longer is in the last. */
+/* From 64 ns to nine minutes.  Longer durations are in the last step. */
 #define HISTOGRAM_FIRST_LOG2 6
 #define HISTOGRAM_LAST_LOG2  38
 #define HISTOGRAM_OCTAVES    (HISTOGRAM_LAST_LOG2 - HISTOGRAM_FIRST_LOG2 + 1)
 
-/* And what is shorter has as many steps as an octave. */
+/* Durations below the first octave have as many steps as an octave. */
 #define HISTOGRAM_SIZE ((HISTOGRAM_OCTAVES + 1) << HISTOGRAM_STEPS_LOG2)
 
 struct histogram {
@@ -54,13 +54,13 @@ static inline unsigned histogram_step(uint64_t ns)
 	       (unsigned)(ns >> (log2 - HISTOGRAM_STEPS_LOG2));
 }
 
-/* A sum that grows no further than it can, for one of few long ones would. */
+/* Adds, and saturates: a few very long durations could overflow the sum. */
 static inline uint64_t histogram_sum(uint64_t sum, uint64_t ns)
 {
 	return likely(ns <= UINT64_MAX - sum) ? sum + ns : UINT64_MAX;
 }
 
-/* Counts one.  A negative one, which a clock that was set gives, is none. */
+/* Counts a negative duration as 0: it can occur if the clock was set. */
 static inline void histogram_count(struct histogram *h, int64_t duration)
 {
 	uint64_t ns = duration > 0 ? (uint64_t)duration : 0;
@@ -73,7 +73,7 @@ static inline void histogram_count(struct histogram *h, int64_t duration)
 		counter_add(&h->longest, ns - longest);
 }
 
-/* What one or several have counted. */
+/* What one or several histograms have counted. */
 struct histogram_counts {
 	uint64_t sum;
 	uint64_t longest;
@@ -82,7 +82,7 @@ struct histogram_counts {
 
 void histogram_add_to(struct histogram_counts *c, const struct histogram *h);
 
-/* How many are in the steps below this one. */
+/* How many durations are in the steps below this one. */
 uint64_t histogram_below(const struct histogram_counts *c, unsigned step);
 
 static inline uint64_t histogram_number(const struct histogram_counts *c)
@@ -90,13 +90,14 @@ static inline uint64_t histogram_number(const struct histogram_counts *c)
 	return histogram_below(c, HISTOGRAM_SIZE);
 }
 
-/* c becomes what was counted after before.  False: that counted more. */
+/* Subtracts the earlier counts `before`.  False: in a step they are higher. */
 bool histogram_subtract(struct histogram_counts *c,
 			const struct histogram_counts *before);
 
 /*
- * What a part of all, from 0 to 1, is no longer than.  There must be one.  0 is
- * the shortest, 1 the longest.
+ * A quantile: this part of all durations, from 0 to 1, is no longer than the
+ * result.  0 asks for the shortest, 1 for the longest.  There must be at least
+ * one duration.
  */
 int64_t histogram_quantile(const struct histogram_counts *c, double part);
 

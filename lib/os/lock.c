@@ -19,8 +19,8 @@ static bool spin(struct lock *l, bool hot)
 }
 
 /*
- * Between two naps it spins too: a thread that wakes meets threads that are
- * busy with the lock, and one try in a nap could go wrong many times over.
+ * It also spins between two naps: when it wakes up, other threads may be busy
+ * with the lock, and a single try for each nap could fail many times.
  */
 static void acquire_asleep(struct lock *l)
 {
@@ -28,7 +28,7 @@ static void acquire_asleep(struct lock *l)
 
 	do {
 		atom32_store(&l->slept, 1);
-		/* A thread that released it before that did not see it. */
+		/* A thread that released it before this did not see `slept`. */
 		if (lock_try(l))
 			return;
 		futex_wait_for(&l->slept, 1, nap);

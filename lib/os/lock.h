@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock for sections of a few dozen instructions, and now and then of a few
+ * A lock for sections of a few dozen instructions, and sometimes of a few
  * microseconds.
  *
  * Guarantees:
- *  1. Mutual exclusion; what one holder wrote the next one sees.
- *  2. A thread that finds it held spins for a microsecond or so, then sleeps:
- *     a real-time thread gives its CPU to a holder that was preempted there.
- *  3. The release wakes one sleeper, and that one's release the next; at the
- *     latest a sleeper looks again after a nap, of LOCK_NAP_NS at first and
- *     LOCK_NAP_MAX_NS in the end.
+ *  1. Mutual exclusion; a holder sees everything that earlier holders wrote.
+ *  2. A thread that finds the lock held spins for about a microsecond, then
+ *     sleeps.  So a real-time thread gives its CPU to a holder that was
+ *     preempted there.
+ *  3. The release wakes one sleeper, and that sleeper's release wakes the next.
+ *     A sleeper that no release wakes looks again after a nap, of LOCK_NAP_NS
+ *     at first and of LOCK_NAP_MAX_NS in the end.
  *  4. Taking a free lock is one compare-and-swap, releasing it a plain store.
  *
  * Why not a mutex: releasing one that may have sleepers costs a second atomic
- * read-modify-write, about a fifth of a whole schedule-and-cancel pair.  Here
- * the release stores and then looks for sleepers; a CPU may do these two in
- * the other order, x86 too, and miss one that is just lying down, or be
- * preempted between them and forget one that lay down since, hence the nap in
- * 3: without it such a sleeper would be lost for good.
- * Callers' sections are some 20 ns long, the driver's a few microseconds: a
- * holder that does not finish within the spin is the driver, or a thread that
- * was preempted.
+ * read-modify-write, about a fifth of a whole schedule-and-cancel pair.  Here,
+ * the release stores and then looks for sleepers.  A CPU, even x86, may do
+ * these two in the other order, and miss a thread that is just going to sleep.
+ * Or the releasing thread is preempted between the two, and forgets a thread
+ * that has gone to sleep since.  Therefore the nap in 3: without it, such a
+ * sleeper would be lost for good.
  *
- * Sleepers wait for `slept` to change, not for `held`: a thread that says it
- * sleeps takes a microsecond to do so, in which a busy lock changes hands ten
- * times.  A wake-up that is sent in that time would meet nobody, and nobody
- * would know of the sleep that follows: with a real-time timer thread one
- * sleep in eight ended only with its nap.
+ * The sections of callers are about 20 ns long, those of the driver a few
+ * microseconds.  So a holder that does not finish within the spin is the
+ * driver, or a thread that was preempted.
  *
- * The thread that wakes a sleeper clears `slept`, and the sleeper sets it again
+ * Sleepers wait for `slept` to change, not for `held`.  A thread needs a
+ * microsecond from announcing its sleep to sleeping, and in that time a busy
+ * lock changes hands ten times.  If threads slept on `held`, a wake-up sent in
+ * that time would find no sleeper, and no thread would know of the sleep that
+ * follows: with a real-time timer thread, one sleep in eight ended only with
+ * its nap.
+ *
+ * The thread that wakes a sleeper clears `slept`.  The sleeper sets it again
  * when it has the lock, because it does not know whether it was the last one.
- * A count of sleepers would stay up until the one that was woken gets a CPU,
- * and all that use the lock until then would send wake-ups for nothing: with 64
- * threads on two CPUs that took a pair from 65 to 250 ns.
+ * A count of sleepers would not go down until the woken thread gets a CPU, and
+ * until then all threads that use the lock would send useless wake-ups.  With
+ * 64 threads on two CPUs, that made a pair cost 250 ns instead of 65.
  *
- * Not recursive.  Any thread; never held over a callback, an allocation or a
- * system call other than its own.
+ * Not recursive.  Any thread.  Never held during a callback, an allocation, or
+ * a system call other than the lock's own.
  */
 #ifndef TT_LOCK_H
 #define TT_LOCK_H
@@ -60,7 +64,7 @@ static inline void lock_init(struct lock *l)
 	atom32_store(&l->slept, 0);
 }
 
-/* A moment ago; orders nothing. */
+/* Was it held a moment ago?  Relaxed: orders nothing. */
 static inline int lock_is_held(const struct lock *l)
 {
 	return atom32_load(&l->held) != 0;
@@ -80,11 +84,12 @@ static inline void lock_acquire(struct lock *l)
 
 /*
  * The same, for a lock that one other CPU takes again and again.  A thread that
- * looks whether it is free, and then takes it, has the line come twice, and the
- * other takes the lock in between: so this takes without a look.  Where several
- * wait for a lock, looking is better.  Simulated, 64 CPUs that schedule and
- * cancel with timeouts of 3 to 6 ms, another timer was late by 6.4 us in the
- * 99th percentile, where the driver looked 60 us.
+ * looks whether the lock is free, and then takes it, must fetch the cache line
+ * twice, and the other CPU takes the lock in between.  So this tries to take
+ * the lock without looking.  If several threads wait for a lock, looking is
+ * better.  Simulated with 64 CPUs that schedule and cancel with timeouts of 3
+ * to 6 ms: the 99th percentile of another timer's lateness was 6.4 us with
+ * this, and 60 us if the driver looked.
  */
 static inline void lock_acquire_hot(struct lock *l)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that the library keeps for itself, from the allocator.  Race
- * detectors learn whose it is (see tool.h).
+ * Memory from the allocator for the library's own use.  Race detectors are told
+ * that it is the library's (see tool.h).
  *
  * Any thread.
  */
@@ -10,15 +10,15 @@
 
 #include <stddef.h>
 
-/* NULL: there is none. */
+/* NULL: no memory. */
 void *memory_alloc(size_t size);
 void *memory_alloc_aligned(size_t alignment, size_t size);
 
-/* p, which may be NULL, is from one of those, or from this. */
+/* p is from one of these functions, or NULL. */
 void *memory_resize(void *p, size_t size);
 void memory_free(void *p);
 
-/* As memmove(3), within such memory. */
+/* As memmove(3), within memory from these functions. */
 void memory_move(void *to, const void *from, size_t size);
 
 #endif

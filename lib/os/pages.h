@@ -2,9 +2,9 @@
 /*
  * Whole pages from the kernel, of zeros.
  *
- * Guarantee: nobody has touched them.  Where memory is near to some CPUs and
- * far from others, the kernel takes it near the CPU that touches it first; what
- * comes from malloc may have been another CPU's before.
+ * Guarantee: no thread has touched them.  If memory can be near to some CPUs
+ * and far from others, the kernel takes a page near the CPU that touches it
+ * first.  Memory from malloc may have been used on another CPU before.
  *
  * Any thread.
  */
@@ -16,7 +16,7 @@
 /* NULL: no memory. */
 void *pages_alloc(size_t size);
 
-/* p, which may be NULL, is from pages_alloc(size). */
+/* p is from pages_alloc(size), or NULL. */
 void pages_free(void *p, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Points at which a thread may be held up, in a build for test/torture alone:
- * before each atomic operation, which are the steps that other threads see, and
- * where a clock is read.  In any other build nothing is here.
+ * Points at which a test may delay a thread: before each atomic operation,
+ * because these are the steps that other threads see, and where a clock is
+ * read.  Only a build for test/torture has them.
  */
 #ifndef TT_POINT_H
 #define TT_POINT_H
@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-/* By the test.  The name is that of the function in which the point is. */
+/* Defined by the test.  name: the function that contains the point. */
 void torture_point(const char *name);
 
-/* What the clock is to have shown. */
+/* Returns the time to use instead of now, which the clock has shown. */
 int64_t torture_clock(int64_t now);
 
 #define POINT()          torture_point(__func__)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Static probes, which tracers (bpftrace, perf, SystemTap, gdb) find in the
- * library by name: provider "timerthread".  A probe that nobody has switched on
- * is one instruction that does nothing, and its arguments are where they are
- * anyway.  timerthread(7) lists them: users rely on a probe's name and
+ * Static probes.  Tracers (bpftrace, perf, SystemTap, gdb) find them in the
+ * library by name; the provider is "timerthread".  A probe that is switched off
+ * is one instruction that does nothing, and its arguments stay where they are
+ * anyway.  timerthread(7) lists the probes.  Users rely on their names and
  * arguments.
  *
- * No lock is held at a probe: one that is switched on takes a microsecond.
+ * No lock is held at a probe, because one that is switched on costs a
+ * microsecond.
  */
 #ifndef TT_PROBE_H
 #define TT_PROBE_H

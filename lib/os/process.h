@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each call reads of the process: in one line, which is never written
- * while there are several threads.
+ * The data of the process that each call reads.  It is in one cache line, which
+ * is never written while there are several threads.
  */
 #ifndef TT_PROCESS_H
 #define TT_PROCESS_H
@@ -13,7 +13,7 @@ struct tool;
 struct process {
 	/* See fork.h. */
 	atom32 generation;
-	/* See tool.h; constant once the library was loaded. */
+	/* See tool.h; constant once the library is loaded. */
 	const struct tool *tool;
 } __attribute__((aligned(16)));
 

@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* In one piece, so that lines of several threads are not mixed. */
+/* One system call, so that lines of several threads are not mixed. */
 void report(const char *what)
 {
 	static const char name[] = "libtimerthread: ";

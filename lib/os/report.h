@@ -2,15 +2,15 @@
 /*
  * Messages on standard error, for a programmer who looks for a mistake.
  *
- * Any thread.  They take no lock and no memory.
+ * Any thread.  These functions take no lock and allocate no memory.
  */
 #ifndef TT_REPORT_H
 #define TT_REPORT_H
 
-/* Writes what, after the library's name, as one line. */
+/* Writes one line: the library's name, then `what`. */
 void report(const char *what);
 
-/* The same, unless this has reported in this process before. */
+/* The same, but in a process only the first call writes. */
 void report_once(const char *what);
 
 #endif

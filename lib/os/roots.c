@@ -5,7 +5,7 @@
 
 #define WEAK __attribute__((weak, visibility("default")))
 
-/* As the runtime declares them, which has them where it is in the program. */
+/* Declared as in the runtime, which has them if the program contains it. */
 WEAK void __lsan_register_root_region(const void *p, size_t size);
 WEAK void __lsan_unregister_root_region(const void *p, size_t size);
 

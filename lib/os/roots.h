@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling LeakSanitizer, in a program that was built with it, where pointers
- * lie: it takes memory for leaked that only memory from the kernel points to,
- * and does not look there by itself.  A timer's argument may be such.
+ * Tells LeakSanitizer, in a program that was built with it, where pointers are.
+ * By itself, it does not look into memory that comes directly from the kernel.
+ * If only such memory points to an allocation, for example to a timer's
+ * argument, LeakSanitizer takes it for leaked.
  *
  * Any thread.
  */
@@ -13,7 +14,7 @@
 
 void roots_add(const void *p, size_t size);
 
-/* As it was added. */
+/* With the same arguments as roots_add. */
 void roots_remove(const void *p, size_t size);
 
 #endif

@@ -17,7 +17,7 @@ bool sleeper_knows(clockid_t clock)
 	       clock == CLOCK_BOOTTIME;
 }
 
-/* Of all that a filter of system calls could say, -ENOSYS. */
+/* A system call filter may cause any error; all of these become -ENOSYS. */
 static int why_no_timer(int error)
 {
 	switch (error) {
@@ -68,7 +68,7 @@ void sleeper_close_inherited(struct sleeper *s)
 		sleeper_close(s);
 }
 
-/* The timerfd expires at t; all zero means never. */
+/* The timerfd expires at t.  A time of all zeros means never. */
 void sleeper_set(struct sleeper *s, int64_t t)
 {
 	struct itimerspec at = {.it_value = {0, 1}};
@@ -81,8 +81,9 @@ void sleeper_set(struct sleeper *s, int64_t t)
 }
 
 /*
- * A wake changes the word, then sets the timer to a time that has passed.  If
- * that comes before the timer is set here, the change is seen here.
+ * A wake changes the word, and then sets the timer to a time that has passed.
+ * If it sets the timer before this function does, this function sees the
+ * changed word.
  */
 static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 			   int64_t deadline)

@@ -2,14 +2,14 @@
 /*
  * How a thread sleeps until a time on some clock, or until it is woken.
  *
- * On CLOCK_MONOTONIC and CLOCK_REALTIME it is a futex with an absolute
+ * On CLOCK_MONOTONIC and CLOCK_REALTIME, it sleeps on a futex with an absolute
  * timeout, which the kernel adjusts when the wall clock is stepped.  A futex
- * knows no CLOCK_BOOTTIME: there it is a read from a timerfd.  Where the thread
- * sleeps in an event loop of the program, it is a timerfd that the loop polls.
+ * does not know CLOCK_BOOTTIME; there, the thread reads from a timerfd.  If the
+ * thread sleeps in an event loop of the program, the loop polls a timerfd.
  *
  * Guarantees:
- *  1. A wake that follows a change of *word ends a sleep on the value of
- *     before, whichever comes first.
+ *  1. A wake that follows a change of *word ends a sleep on the old value, even
+ *     if the wake comes before the sleep.
  *  2. A sleep may end early for no reason.
  *
  * One thread sleeps; any thread wakes, or sets.
@@ -26,29 +26,29 @@
 struct sleeper {
 	clockid_t clock;
 	int fd;      /* -1: it is a futex */
-	bool polled; /* the sleep is not ours */
+	bool polled; /* an event loop sleeps, not this library */
 };
 
 bool sleeper_knows(clockid_t clock);
 
-/* 0, or a negative errno: the kernel refuses, or has no descriptor left. */
+/* 0, or a negative errno: the kernel refuses, or no descriptor is left. */
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled);
 void sleeper_close(struct sleeper *s);
 
 /*
- * In a child of fork(2), which may have closed the descriptor and opened
- * another file there: closes it if it is a timerfd still.
+ * For a child of fork(2), which may have closed the descriptor and opened
+ * another file under its number: closes it only if it is still a timerfd.
  */
 void sleeper_close_inherited(struct sleeper *s);
 
-/* Sleeps while *word is expected, until deadline; INT64_MAX: for ever. */
+/* Sleeps while *word equals expected, until deadline; INT64_MAX: for ever. */
 void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
 		   int64_t deadline);
 void sleeper_wake(struct sleeper *s, atom32 *word);
 
 /*
- * Where it is polled: fd becomes readable at the time t, INT64_MAX: never, and
- * is not before.
+ * If it is polled: fd becomes readable at the time t and is not readable before
+ * that.  INT64_MAX: never.
  */
 void sleeper_set(struct sleeper *s, int64_t t);
 

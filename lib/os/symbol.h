@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an address is in the files that the process has loaded.  The name is the
- * nearest one before it that the dynamic linker knows; for a program there
- * is usually none, and then its place in the file serves addr2line(1).
+ * Finds an address in the files that the process has loaded.  The name is the
+ * nearest one before the address that the dynamic linker knows.  For an address
+ * in the program itself there is usually none; then pass the place in the file
+ * to addr2line(1).
  *
- * Any thread.  The answer is good while that file is loaded.
+ * Any thread.  The result is valid while that file is loaded.
  */
 #ifndef TT_SYMBOL_H
 #define TT_SYMBOL_H
@@ -14,12 +15,12 @@
 
 struct symbol {
 	const char *file;
-	size_t in_file;   /* how far it is from where the file begins */
+	size_t in_file;   /* distance from the beginning of the file */
 	const char *name; /* NULL: there is none */
 	size_t in_name;
 };
 
-/* False: it is in no file. */
+/* False: the address is in no file. */
 bool symbol_find(const void *address, struct symbol *ret);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tally: a part of a number that many threads change.  Each CPU has one, in a
- * cache line of its own, so that they do not wait for each other.  To know the
- * number a thread closes all of them and adds up.
+ * A tally: a part of a number that many threads change.  Each CPU has a tally,
+ * in a cache line of its own, so that CPUs do not wait for each other.  To find
+ * out the number, a thread closes all tallies and adds them up.
  *
  * Guarantees:
  *  1. A change of an open tally is a compare-and-swap and nothing else.
- *  2. A change was made before the tally was closed, and is in what
- *     tally_close returned; or it fails, and changes nothing.
- *  3. What a thread did before a change is visible to one that closes it later.
+ *  2. Either a change is made before the tally is closed, and tally_close
+ *     includes it in its result; or the change fails and changes nothing.
+ *  3. Everything that a thread did before a change is visible to a thread that
+ *     closes the tally later.
  *
- * A tally may be less than zero, where others are more.  The sum is right if it
- * is from 0 to TALLY_MAX, even if a tally has overflowed.
+ * One tally may be less than zero while others are greater.  The sum is right
+ * if it is from 0 to TALLY_MAX, even if a tally has overflowed.
  *
- * Any thread; what is said of closing and opening holds for the owner alone.
+ * Any thread, but only the owner may close and open.
  */
 #ifndef TT_TALLY_H
 #define TT_TALLY_H
@@ -46,14 +47,14 @@ static inline bool tally_is_open(const struct tally *t)
 	return !(atom32_load_acquire(&t->word) & TALLY_CLOSED);
 }
 
-/* What it was a moment ago; 0 if it was closed. */
+/* The number a moment ago; 0 if the tally was closed. */
 static inline uint32_t tally_count(const struct tally *t)
 {
 	return atom32_load(&t->word) / TALLY_ONE;
 }
 
 /*
- * Adds n if the tally is open, and from `least` to `most` before it.
+ * Adds n if the tally is open and its number is from `least` to `most`.
  * The compare-and-swap pairs with that in tally_close.
  */
 static TT_INLINE bool tally_add_within(struct tally *t, int32_t n,
@@ -78,7 +79,7 @@ static inline bool tally_add(struct tally *t, int32_t n)
 	return tally_add_within(t, n, 0, TALLY_MAX);
 }
 
-/* Closes an open one.  Returns the number. */
+/* Closes an open tally.  Returns its number. */
 static inline uint32_t tally_close(struct tally *t)
 {
 	uint32_t was = atom32_load(&t->word), seen;
@@ -89,8 +90,8 @@ static inline uint32_t tally_close(struct tally *t)
 }
 
 /*
- * Opens a closed one with n.  Release: pairs with the load in tally_is_open,
- * and with the compare-and-swap of the thread that changes it.
+ * Opens a closed tally with the number n.  Release: pairs with the load in
+ * tally_is_open, and with the compare-and-swap of a thread that changes it.
  */
 static inline void tally_open(struct tally *t, uint32_t n)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a piece that is longer the rest is left out. */
+/* A longer piece is cut. */
 #define PIECE_MAX 512
 
 void text_begin(struct text *t, char *to, size_t size)
@@ -35,7 +35,7 @@ static void flush(struct text *t)
 		if (n > 0)
 			done += (size_t)n;
 		else if (n == 0)
-			t->error = -EIO; /* it would go on for ever */
+			t->error = -EIO; /* else this would not end */
 		else if (errno != EINTR)
 			t->error = -errno;
 	}
@@ -49,7 +49,7 @@ static void add(struct text *t, const char *piece, size_t n)
 	t->length += n;
 	if (t->to_file && n > t->size - t->held)
 		flush(t);
-	/* A buffer's last byte is for its end. */
+	/* The last byte of a buffer is for the zero byte. */
 	room = t->size - t->held;
 	if (!t->to_file)
 		room -= room > 0;

@@ -3,13 +3,13 @@
  * Text that is made piece by piece, into a buffer or a file.
  *
  * Guarantees:
- *  1. A buffer ends with a zero byte, if it has room for one, and holds as much
- *     of the text as fits.  How long the text is does not depend on that.
- *  2. To a file all is written, or text_end returns the error.  No memory is
- *     taken.
+ *  1. A buffer holds as much of the text as fits, and ends with a zero byte if
+ *     it has room for one.  The reported length is that of the whole text.
+ *  2. The whole text is written to a file, or text_end returns the error.  No
+ *     memory is allocated.
  *  3. The locale does not matter.
  *
- * The thread that has the text.
+ * For the thread that owns the text.
  */
 #ifndef TT_TEXT_H
 #define TT_TEXT_H
@@ -22,19 +22,19 @@ struct text {
 	char *to;
 	size_t size;
 	size_t held;   /* bytes there now */
-	size_t length; /* of the whole text by now */
+	size_t length; /* of the whole text so far */
 	bool to_file;  /* else it stays in the buffer */
 	int fd;
-	int error; /* a negative errno; nothing is written any more */
+	int error; /* a negative errno: nothing more is written */
 };
 
 /* Into a buffer; to may be NULL if size is 0. */
 void text_begin(struct text *t, char *to, size_t size);
 
-/* To a file, by way of a buffer of some bytes. */
+/* To a file, through a buffer. */
 void text_begin_file(struct text *t, int fd, char *buffer, size_t size);
 
-/* The length of the text, INT_MAX at most, or a negative errno. */
+/* The length of the text, at most INT_MAX, or a negative errno. */
 int text_end(struct text *t);
 
 __attribute__((format(printf, 2, 3))) void text_add(struct text *t,

@@ -9,9 +9,9 @@
 #include <sys/prctl.h>
 
 /*
- * A fault whose signal is blocked kills the process past the handler that would
- * have reported it, and a profiler whose signal is blocked sees nothing of the
- * thread.
+ * If the signal of a fault is blocked, the fault kills the process, and the
+ * handler that would report it is not called.  If a profiler's signal is
+ * blocked, the profiler sees nothing of the thread.
  */
 static const int never_blocked[] = {
 	SIGSEGV, SIGBUS, SIGFPE,  SIGILL, /* faults */
@@ -30,7 +30,7 @@ static void block_signals(sigset_t *ret_old)
 	pthread_sigmask(SIG_SETMASK, &set, ret_old);
 }
 
-/* A thread inherits its creator's mask: no moment without it. */
+/* A thread inherits its creator's mask, so it has the mask from the start. */
 int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 		  void *(*run)(void *arg), void *arg)
 {
@@ -44,15 +44,15 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 }
 
 /*
- * By default the kernel may end a sleep 50 us late to save wake-ups, which
- * here would be the larger part of a timer's lateness.
+ * By default, the kernel may end a sleep 50 us late to save wake-ups.  Here,
+ * that would be the larger part of a timer's lateness.
  */
 static void set_timer_slack(void)
 {
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
-/* Set from prepare to finish. */
+/* Set from thread_prepare to thread_finish. */
 static struct ending running;
 
 __attribute__((constructor)) static void make_running(void)
@@ -67,7 +67,7 @@ void thread_finish(void)
 
 void thread_prepare(const char *name)
 {
-	/* The attributes may have asked for another mask. */
+	/* The thread's attributes may have set another mask. */
 	block_signals(NULL);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), name);

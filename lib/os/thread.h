@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of the library's own, and what Linux lets be set for it.
+ * A thread of the library's own, and its settings on Linux.
  *
  * Guarantees:
- *  1. No signal is delivered on the thread, at no moment of its life, except
- *     those that a fault raises, and SIGABRT and SIGPROF.
+ *  1. No signal is ever delivered to the thread, except those that a fault
+ *     raises, and SIGABRT and SIGPROF.
  *  2. It is never cancelled, unless a callback permits that.
- *  3. Its sleeps end when they should: the kernel's timer slack is 1 ns there,
- *     not 50 us.
- *  4. If it ends before thread_finish, however, the process is aborted with a
- *     message, if there was memory for that (ending.h).
+ *  3. Its sleeps end on time: the kernel's timer slack is 1 ns there, not
+ *     50 us.
+ *  4. If the thread ends before thread_finish, in whatever way, the process is
+ *     aborted with a message, if there was memory for that (ending.h).
  *
- * Any thread: create.  The new thread, first of all: prepare; last: finish.
+ * Any thread: create.  The new thread: prepare first, finish last.
  */
 #ifndef TT_THREAD_H
 #define TT_THREAD_H
@@ -20,16 +20,16 @@
 
 #include <pthread.h>
 
-#define THREAD_NAME_SIZE 16 /* Linux's, with the end of the string */
+#define THREAD_NAME_SIZE 16 /* Linux's limit, with the terminating zero byte */
 
-/* As pthread_create(3), with the signals blocked in the new thread. */
+/* As pthread_create(3), but the new thread has the signals blocked. */
 int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 		  void *(*run)(void *arg), void *arg);
 
-/* Gives the calling thread what the head says, and its name. */
+/* Gives the calling thread the properties above, and its name. */
 void thread_prepare(const char *name);
 
-/* It may end now. */
+/* The calling thread may end now. */
 void thread_finish(void);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "os/tool.h"
 
-/* Before the constructors that might use this library. */
+/* Runs before constructors that might use this library. */
 __attribute__((constructor(101))) static void find(void)
 {
 	process.tool = tool_tsan();

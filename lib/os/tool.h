@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling tools that look for races what they cannot see: ThreadSanitizer, in a
- * program that was built with it, where this library was not; helgrind and DRD,
- * which run everything, but know no atomic operations.
+ * Tells race detectors what they cannot see by themselves.  These tools are
+ *  - ThreadSanitizer, in a program that was built with it, if this library was
+ *    not;
+ *  - helgrind and DRD, which run everything, but do not understand atomic
+ *    operations.
  *
- * They learn two things.  First, what happens before what: the call that
- * schedules a timer before its callback, a callback before a thread that learns
- * that it is over.  Second, which memory is the library's own, where they
- * should not look for races.  Nothing else.  They do not learn that two threads
- * take the same lock in here, because a program must not depend on that, and a
- * race in it would not be found.  (But a thread that had a timer in the same
- * slot before counts as having come before: what was said of an address cannot
- * be taken back.)
+ * They are told only two things:
+ *  - what happens before what: the call that schedules a timer happens before
+ *    the timer's callback, and a callback happens before another thread learns
+ *    that it has ended;
+ *  - which memory is the library's own: there they should not look for races.
+ *
+ * They are not told that two threads take the same lock in here.  A program
+ * must not depend on that, and a race in the program would not be found.  (But
+ * a thread that had an earlier timer in the same slot counts as having come
+ * before, because what was said of an address cannot be taken back.)
  *
  * Guarantees:
- *  1. Where there is no such tool each of these is a load, of what the call
+ *  1. If there is no such tool, each of these is a load, of data that the call
  *     has read before, and a branch.
- *  2. Where the library itself is built with ThreadSanitizer, that sees all,
- *     and nothing is done here.
+ *  2. If the library itself is built with ThreadSanitizer, that sees
+ *     everything, and nothing is done here.
  *
  * Any thread.
  */
@@ -30,17 +34,17 @@
 #include <stddef.h>
 
 struct tool {
-	/* What is before the first comes before what is after the other. */
+	/* What precedes a release happens before what follows the acquire. */
 	void (*release)(const volatile void *p);
 	void (*acquire)(const volatile void *p);
 	/* Memory that is the library's own, until it is freed. */
 	void (*hide)(const volatile void *p, size_t size);
-	/* No calls of the C library's between the two are looked at. */
+	/* Calls of the C library between these two are not checked. */
 	void (*ignore)(void);
 	void (*heed)(void);
 };
 
-/* The tool that is here, or NULL. */
+/* The tool that is present, or NULL. */
 static inline const struct tool *tool_here(void)
 {
 	return process.tool;
@@ -76,7 +80,7 @@ static inline void tool_heed(void)
 		tool_here()->heed();
 }
 
-/* Those that may be here; NULL: it is not. */
+/* The tools that may be present; NULL: this one is not. */
 const struct tool *tool_tsan(void);
 const struct tool *tool_valgrind(void);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ThreadSanitizer, of gcc and of clang: its runtime is in the program, if it is
- * anywhere, and has these functions.
+ * ThreadSanitizer, of gcc and of clang.  If it is used, its runtime is in the
+ * program, and has these functions.
  *
- * It sees calls of the C library.  What one thread allocates another one frees,
- * and what one has moved another one moves: only the library's own locks order
- * these, so that it must ignore them.
+ * It sees calls of the C library.  One thread frees memory that another has
+ * allocated, and moves data that another has moved.  Only the library's own
+ * locks, which it does not see, order these calls, so it must ignore them.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ const struct tool *tool_tsan(void)
 
 #define WEAK __attribute__((weak, visibility("default")))
 
-/* As the runtime declares them. */
+/* Declared as in the runtime. */
 WEAK void __tsan_acquire(void *addr);
 WEAK void __tsan_release(void *addr);
 WEAK void AnnotateIgnoreReadsBegin(const char *file, int line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helgrind and DRD, which take requests: instructions that do nothing
- * where valgrind does not run the program.  Its other tools need none.
+ * helgrind and DRD.  They accept requests: instructions that do nothing if
+ * valgrind does not run the program.  Valgrind's other tools need no requests.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include <valgrind/helgrind.h>
 #endif
 
-/* Its headers say that it does not run this machine's programs. */
+/* NVALGRIND: valgrind does not run programs of this machine. */
 #if !defined(HAVE_VALGRIND) || defined(NVALGRIND)
 
 const struct tool *tool_valgrind(void)
@@ -39,9 +39,10 @@ static void helgrind_hide(const volatile void *p, size_t size)
 
 /*
  * DRD keeps a segment of each thread for each address that was released, and
- * goes through all of them at each release: with one for each of 5,000 timers
- * that took minutes.  So these share some addresses, and now and then what is
- * not ordered is taken to be, which may hide a race but never reports one.
+ * goes through all of them at each release.  With one address for each of 5,000
+ * timers, that took minutes.  So the timers share a few addresses.  Then DRD
+ * sometimes takes events to be ordered that are not, which may hide a race but
+ * never reports a false one.
  */
 #define PLACES 64
 static const char places[PLACES];
@@ -73,7 +74,7 @@ static void nothing(void)
 {
 }
 
-/* It alone tells which bytes it looks at. */
+/* Only helgrind can say which bytes it checks. */
 static bool is_helgrind(void)
 {
 	unsigned char bits = 0, byte = 0;
@@ -81,7 +82,7 @@ static bool is_helgrind(void)
 	return VALGRIND_HG_GET_ABITS(&byte, &bits, sizeof(byte)) == 1;
 }
 
-/* It alone numbers threads in its way, from 1. */
+/* Only DRD gives threads its own numbers, from 1. */
 static bool is_drd(void)
 {
 	return DRD_GET_DRD_THREADID != 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * 64 bits that one thread writes and any thread reads, in as many words as the
- * machine needs.  A reader must find out in another way whether they changed
- * meanwhile.
+ * machine needs.  They may change while a reader reads them; the reader must
+ * find that out in another way.
  */
 #ifndef TT_WORD64_H
 #define TT_WORD64_H

@@ -60,7 +60,7 @@ bool heap_reserve(struct heap *h, size_t n)
 	while (h->chunks * HEAP_CHUNK < n + HEAP_SHIFT) {
 		if (!add_chunk(h))
 			return false;
-		/* So that the kernel finds the pages now. */
+		/* So that the kernel provides the pages now. */
 		memset(h->chunk[h->chunks - 1], 0,
 		       HEAP_CHUNK * sizeof(struct entry));
 	}

@@ -3,15 +3,17 @@
  * A 4-ary heap of entries, earliest deadline first.
  *
  * Four children of sixteen bytes fill one cache line, and the array is placed
- * so that they share one: to sift down a level costs one line.
+ * so that they share one.  So sifting down by a level costs one line.
  *
- * The array lies in chunks behind a table, so that to grow or to shrink copies
- * no entry: copying took 44 ms at four million, all of it lateness.
+ * The array lies in chunks, with a table of them.  So growing and shrinking
+ * copy no entry: copying took 44 ms with four million entries, and made timers
+ * late by that time.
  *
  * Guarantees:
  *  1. The entry at position 0 is due no later than any other.
- *  2. Only heap_make_room allocates, a chunk at most and now and then a longer
- *     table, a thousandth of the heap; it may fail without harm.
+ *  2. Only heap_make_room and heap_reserve allocate memory.  heap_make_room
+ *     allocates at most a chunk, and now and then a longer table, which is a
+ *     thousandth of the heap.  It may fail without harm.
  *  3. At most two chunks are not used, not counting those of a reserve.  The
  *     table does not shrink.
  *
@@ -29,8 +31,8 @@
 #define HEAP_CHUNK 1024 /* entries */
 
 /*
- * The children of i are 4i+1 to 4i+4.  Shifted by three, each such group lies
- * at a multiple of four, in one line.
+ * The children of i are 4i+1 to 4i+4.  Positions are shifted by three, so that
+ * each such group begins at a multiple of four and lies in one line.
  */
 #define HEAP_ARITY 4
 #define HEAP_SHIFT (HEAP_ARITY - 1)
@@ -62,10 +64,10 @@ static inline bool heap_has_room(const struct heap *h)
 /* Makes room for one more.  False: no memory, and nothing has changed. */
 bool heap_make_room(struct heap *h);
 
-/* Makes room for n, for good.  False: no memory. */
+/* Makes room for n entries, permanently.  False: no memory. */
 bool heap_reserve(struct heap *h, size_t n);
 
-/* Needs room. */
+/* There must be room. */
 void heap_push(struct heap *h, struct entry e);
 
 /* Removes the entry at position i; another takes its place. */

@@ -10,16 +10,16 @@
 
 #include <string.h>
 
-/* In a step. */
+/* How many entries a step looks at. */
 #define LOOKS 64
 
-/* Spare blocks that are freed in one go. */
+/* How many spare blocks are freed at a time. */
 #define TRIM_MAX 64
 
-/* Where the heap has fewer the wheel is not used. */
+/* If the heap has fewer entries, the wheel is not used. */
 #define HEAP_SMALL 64
 
-/* Spare blocks that are kept. */
+/* How many spare blocks are kept. */
 #define SPARES_MAX 16
 
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
@@ -38,7 +38,10 @@ bool pending_reserve(struct pending *p, size_t n)
 	       heap_reserve(&p->blocks, reserve_blocks(p->intake, n));
 }
 
-/* A block in a heap: where entries have a ticket and a slot, its address. */
+/*
+ * A block in a heap: its address takes the place of an entry's ticket and
+ * index.
+ */
 _Static_assert(sizeof(void *) <=
 		       sizeof(struct entry) - offsetof(struct entry, ticket),
 	       "an address fits there");
@@ -71,8 +74,8 @@ void pending_destroy(struct pending *p)
 }
 
 /*
- * There is no room in the heap: makes one chain of the block and those at the
- * heap's top.
+ * For when there is no room in the heap: makes one chain of the block and those
+ * at the heap's top.
  */
 static TT_NOINLINE void add_to_top(struct pending *p, struct row r)
 {
@@ -95,7 +98,10 @@ void pending_add(struct pending *p, struct row r)
 		add_to_top(p, r);
 }
 
-/* Back to their bucket; where there is no memory, without an entry. */
+/*
+ * Puts entries back into their bucket.  If there is no memory for an entry, its
+ * timer is stranded.
+ */
 static void send_back(struct pending *p, const struct entry *e, size_t n)
 {
 	struct bucket *b;
@@ -115,8 +121,9 @@ void pending_send_back(struct pending *p, struct entry e)
 }
 
 /*
- * The heap is full, and there is no memory: it keeps the earlier one of e and
- * its top.  A new top that is earlier than the old one leaves it a heap.
+ * For when the heap is full, and there is no memory: it keeps the earlier of e
+ * and its top.  A new top that is earlier than the old one leaves the heap in
+ * order.
  */
 static TT_NOINLINE void exchange(struct pending *p, struct entry e)
 {
@@ -130,7 +137,7 @@ static TT_NOINLINE void exchange(struct pending *p, struct entry e)
 	pending_send_back(p, later);
 }
 
-/* Is the entry still of use?  Adds the slot of a timer that is over. */
+/* Is the entry still of use?  Recycles the slot of a timer that has ended. */
 static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
 {
 	if (x == EXPIRY_OVER)
@@ -138,7 +145,7 @@ static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
 	return x == EXPIRY_PENDING;
 }
 
-/* The entry at i is of no more use. */
+/* Is the entry at i no longer of use? */
 static bool is_over(struct pending *p, size_t i)
 {
 	const struct entry *e = heap_at(&p->heap, i);
@@ -149,8 +156,9 @@ static bool is_over(struct pending *p, size_t i)
 }
 
 /*
- * The reserve is for twice as many entries as timers, so half of them, when it
- * is used up, are of no more use.  Drops one, if there is one.
+ * The reserve is for twice as many entries as timers.  So when it is used up,
+ * half of the entries are no longer of use.  Drops one of these, if there is
+ * one.
  */
 static TT_NOINLINE void purge(struct pending *p)
 {
@@ -178,8 +186,8 @@ static void keep(struct pending *p, struct entry e)
 }
 
 /*
- * Is it for the wheel?  Where few are near the heap has them all; and a reserve
- * has room for them there.
+ * Does the entry go to the wheel?  If few timers are near, the heap has them
+ * all.  The same if there is a reserve, which has room for them there.
  */
 static bool is_for_wheel(const struct pending *p, const struct entry *e)
 {
@@ -187,7 +195,7 @@ static bool is_for_wheel(const struct pending *p, const struct entry *e)
 	       wheel_level(&p->wheel, e->deadline) < WHEEL_LEVELS;
 }
 
-/* False: it is for the heap. */
+/* False: the entry goes to the heap. */
 static bool add_to_wheel(struct pending *p, struct entry e)
 {
 	return p->heap.n >= HEAP_SMALL && p->reserve == 0 &&
@@ -219,7 +227,10 @@ static int64_t top(const struct pending *p)
 	return p->heap.n > 0 ? heap_at(&p->heap, 0)->deadline : INT64_MAX;
 }
 
-/* False: e is of no more use.  A later deadline goes into it. */
+/*
+ * Puts a later deadline into e, if its timer has one.  False: e is no longer of
+ * use.
+ */
 static bool refresh(struct pending *p, struct entry *e)
 {
 	struct bucket *b = intake_bucket(p->intake, e->index);
@@ -228,7 +239,7 @@ static bool refresh(struct pending *p, struct entry *e)
 	return is_pending(p, s, expiry_refresh(b, s, e));
 }
 
-/* Begins to read the slot of an entry that will be looked at soon. */
+/* Prefetches the slot of an entry that will be looked at soon. */
 static void prefetch(struct pending *p, const struct block *b, size_t i,
 		     int64_t near)
 {
@@ -238,15 +249,18 @@ static void prefetch(struct pending *p, const struct block *b, size_t i,
 }
 
 /*
- * It has been looked at, and runs soon: begins to read what its callback is
- * given, and will most likely look at first.
+ * The timer has been looked at, and runs soon: prefetches what its argument
+ * points to, because its callback will most likely read that first.
  */
 static void prefetch_arg(struct pending *p, const struct entry *e)
 {
 	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, e)));
 }
 
-/* Into the wheel, or into the heap if it is of use.  False: it is far. */
+/*
+ * Puts the entry into the wheel, or into the heap if it is of use.  False: it
+ * is far.
+ */
 static bool take_near(struct pending *p, struct entry *e, int64_t near)
 {
 	if (entry_is_hole(e))
@@ -262,7 +276,10 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 	return true;
 }
 
-/* Returns how many of its first entries are far, and to be sent back. */
+/*
+ * Files the near entries of a block.  Returns how many entries are far.  These
+ * are now the first ones, and must be sent back.
+ */
 static size_t open_block(struct pending *p, struct block *b, int64_t near)
 {
 	size_t far = 0;
@@ -286,8 +303,8 @@ static void drop_block(struct pending *p, struct block *b)
 }
 
 /*
- * A block that came from a bucket.  There may be several, if there was no
- * memory.
+ * Opens a block that came from a bucket.  There may be a chain of several, if
+ * there was no memory.
  */
 static void open_first(struct pending *p, int64_t now)
 {
@@ -298,14 +315,20 @@ static void open_first(struct pending *p, int64_t now)
 	heap_remove(&p->blocks, 0);
 	if (unlikely(rest.block))
 		heap_push(&p->blocks, entry_of(rest));
-	/* Nothing is due before: what is due first is for the finest level. */
+	/*
+	 * Nothing is due before this time, so the first entries go to the
+	 * finest level.
+	 */
 	wheel_advance(&p->wheel, first.deadline);
 	send_back(p, b->entry,
 		  open_block(p, b, near_to(later(first.deadline, now))));
 	drop_block(p, b);
 }
 
-/* Moves those of the last one's bucket to the end: how many are before them? */
+/*
+ * Moves the entries of the last one's bucket to the end.  Returns how many are
+ * before them.
+ */
 static size_t gather_last(const struct pending *p, struct entry *e, size_t n)
 {
 	const struct bucket *last = intake_bucket(p->intake, e[n - 1].index);
@@ -322,9 +345,9 @@ static size_t gather_last(const struct pending *p, struct entry *e, size_t n)
 }
 
 /*
- * A block of the wheel's: entries of all buckets.  All were near when they were
- * added, and are still, wherever the clock was set: what is far by now was
- * rescheduled.
+ * Opens a block of the wheel, which has entries of all buckets.  All were near
+ * when they were added, and still are, wherever the clock was set.  If one is
+ * far now, its timer was rescheduled.
  */
 static void open_slice(struct pending *p, int64_t now)
 {
@@ -341,13 +364,13 @@ static void open_slice(struct pending *p, int64_t now)
 	drop_block(p, b);
 }
 
-/* The first time of the blocks. */
+/* No block has an entry that is due earlier. */
 static int64_t blocks_next(const struct pending *p)
 {
 	return p->blocks.n > 0 ? heap_at(&p->blocks, 0)->deadline : INT64_MAX;
 }
 
-/* Nothing in it is due before this. */
+/* Nothing here is due earlier than this. */
 static int64_t nearest(const struct pending *p)
 {
 	int64_t first = top(p);
@@ -357,7 +380,7 @@ static int64_t nearest(const struct pending *p)
 	return slice < first ? slice : first;
 }
 
-/* Opens what may hold the earliest. */
+/* Opens the block that may hold the earliest timer. */
 static void open_next(struct pending *p, int64_t now)
 {
 	if (blocks_next(p) <= wheel_nearest(&p->wheel))
@@ -389,7 +412,7 @@ struct entry pending_take(struct pending *p)
 	return e;
 }
 
-/* A hint, which orders nothing: it is judged under the lock. */
+/* A hint.  Relaxed: the timer is judged under the lock. */
 bool pending_first_moved(const struct pending *p)
 {
 	const struct slot *s;

@@ -30,7 +30,7 @@ void slices_advance(struct slices *s, int64_t now)
 	s->open = to;
 }
 
-/* The first block of the slice has no room. */
+/* Adds a block to a slice whose first block has no room.  False: no memory. */
 static TT_NOINLINE bool extend(struct slices *s, unsigned i,
 			       struct block **spares)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries by slices of time, unsorted: SLICES slices, each as long as the
- * others, the first of which begins about now.
+ * Entries by slices of time, unsorted.  There are SLICES slices of the same
+ * length; the first one begins about now.
  *
- * To add an entry writes 16 bytes.  A slice is opened when its time comes.
+ * Adding an entry writes 16 bytes.  A slice is opened when its time comes.
  *
  * Guarantees:
  *  1. No entry of a slice is due before the slice's time.
- *  2. An entry that does not fit is refused: one of the slice that is open, or
- *     of one before it, or beyond the last; or one without memory.
+ *  2. An entry is refused if it does not fit, or if there is no memory for it.
+ *     It does not fit if its slice is the one that is open, an earlier one, or
+ *     beyond the last one.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -27,8 +28,8 @@
 struct slices {
 	unsigned shift; /* a slice is 2 to the power of this nanoseconds long */
 	/*
-	 * The last one that was opened; or that of the time, if that is later
-	 * or there are no entries.  No entry is in an earlier one.
+	 * The slice that was opened last; or that of the current time, if that
+	 * is later or there are no entries.  No entry is in an earlier slice.
 	 */
 	int64_t open;
 	uint64_t full; /* a bit for each that has a chain, by slice_index */
@@ -50,7 +51,10 @@ static inline unsigned slice_index(int64_t slice)
 	return (uint64_t)slice % SLICES;
 }
 
-/* May it be added?  The slice that is open has the place of the last one. */
+/*
+ * Can an entry with this deadline be added?  The slice that is open has a place
+ * too, so there are SLICES - 1 for the slices after it.
+ */
 static inline bool slices_fit(const struct slices *s, int64_t deadline)
 {
 	uint64_t ahead = (uint64_t)slice_of(s, deadline) - (uint64_t)s->open;
@@ -67,7 +71,7 @@ static inline int64_t slices_first(const struct slices *s)
 	return s->open + __builtin_ctzll(full);
 }
 
-/* None of its entries is due earlier; INT64_MAX: it has none. */
+/* No entry is due earlier than this; INT64_MAX: there is none. */
 static inline int64_t slices_next(const struct slices *s)
 {
 	if (likely(s->full == 0))
@@ -76,8 +80,8 @@ static inline int64_t slices_next(const struct slices *s)
 }
 
 /*
- * The time is now: slices that have passed, and have no entries, make room for
- * others.
+ * To be called when the time is now: slices that have passed, and have no
+ * entries, make room for others.
  */
 void slices_advance(struct slices *s, int64_t now);
 

@@ -3,7 +3,7 @@
 
 #include "pending/wheel.h"
 
-/* Of the finest level. */
+/* The length of the finest level's slices is 2 to the power of this. */
 #define SHIFT 17
 
 void wheel_init(struct wheel *w)
@@ -24,7 +24,10 @@ void wheel_advance(struct wheel *w, int64_t now)
 		slices_advance(&w->level[i], now);
 }
 
-/* Of those that are equal the coarsest: it may have what is due before. */
+/*
+ * If several levels are first, the coarsest of them: it may have entries that
+ * are due before those of the others.
+ */
 static int first_level(const struct wheel *w)
 {
 	int first = 0;

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A wheel of three levels, of 64 slices of time each, that are 131 us, 8.4 ms
- * and 537 ms long (a wheel of wheels: Varghese and Lauck, 1987).
+ * A wheel of three levels, with 64 slices of time each, which are 131 us, 8.4
+ * ms and 537 ms long (hierarchical timing wheels: Varghese and Lauck, 1987).
  *
  * Entries wait here unsorted until shortly before they are due.  Then only
- * those of one slice of 131 us are sorted, by a heap that a CPU's first cache
- * holds, and their slots are looked at once, just before they are needed.
- * Mostly the finest level is used; the others are for a driver that is behind,
- * and would have to sort what was due over a longer time: the more it was
- * behind the slower it would be.
+ * those of one slice of 131 us are sorted, by a heap that fits in a CPU's
+ * first-level cache.  Their slots are looked at once, just before they are
+ * needed.  Usually only the finest level is used.  The others are for a driver
+ * that is behind.  Without them it would have to sort everything that was due
+ * over a longer time: the more it was behind, the slower it would be.
  *
- * Nanoseconds of CPU a timer where so many a second, each due within the second
- * after, run on one thread (in a virtual machine of two CPUs); without the
- * wheel, with all that is near in the heap, and with it:
+ * CPU time in ns for each timer, if this many timers per second, each due
+ * within the next second, run on one thread (in a virtual machine with two
+ * CPUs): without the wheel, when all near timers are in the heap; and with it:
  *
- *	million a second	  1	  2	  3	  5
+ *	million per second	  1	  2	  3	  5
  *	without			591	371	289	635, runs 1.6 a second
  *	with			577	338	258	227, runs 4.3 a second
  *
  * Guarantees:
  *  1. No entry comes out after its deadline, as long as the slice that is
- *     opened is the one that wheel_nearest gives.
- *  2. An entry that is taken out and added again is in a finer level then: so
+ *     opened is always the one that wheel_nearest returns.
+ *  2. An entry that is taken out and added again is then in a finer level.  So
  *     it comes out three times at most.
- *  3. An entry that does not fit, or has no memory for its block, is refused:
- *     it is due in the next 131 us, or before, or in more than half a minute.
+ *  3. An entry is refused if it does not fit, or if there is no memory for its
+ *     block.  It does not fit if it is due in the next 131 us, or earlier, or
+ *     in more than half a minute.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -42,7 +43,7 @@ struct wheel {
 void wheel_init(struct wheel *w);
 void wheel_destroy(struct wheel *w);
 
-/* An entry that is added from now on is due after this time, or is refused. */
+/* From now on, an entry is refused unless it is due after this time. */
 void wheel_advance(struct wheel *w, int64_t now);
 
 /* No entry is due earlier; INT64_MAX: there is none. */
@@ -78,9 +79,9 @@ static inline bool wheel_add(struct wheel *w, struct entry e,
 }
 
 /*
- * Takes out a block of the slice that wheel_nearest gives; none of its entries
- * is due later than *ret_last.  An entry of it may be added again, and then it
- * is in a finer level, or refused.
+ * Takes out a block of the slice that wheel_nearest returns.  None of its
+ * entries is due later than *ret_last.  An entry of it may be added again; then
+ * it goes to a finer level, or is refused.
  */
 struct block *wheel_open(struct wheel *w, int64_t *ret_last);
 
