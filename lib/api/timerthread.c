@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-/* After stop there are no places for another reason. */
+/* No place is free: because of the cap, or after a stop because of that. */
 static TT_NOINLINE int why_full(struct timerthread *tt)
 {
 	int r;
@@ -33,7 +33,7 @@ static void count_no_memory(struct timerthread *tt)
 	pthread_mutex_unlock(&tt->mutex);
 }
 
-/* The bucket was never used, has no memory for it, or is shut. */
+/* The bucket was never used, has no memory for the timer, or is shut. */
 static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
 					  struct bucket *b,
 					  const struct timer *t,
@@ -84,7 +84,7 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 	return schedule(tt, &t, ret_id);
 }
 
-/* It may be starting: then the call waits, and succeeds. */
+/* The instance may just be starting: then the call waits, and succeeds. */
 static TT_NOINLINE int64_t after_start(const struct timerthread *tt,
 				       int64_t delay)
 {
@@ -122,8 +122,8 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 }
 
 /*
- * What all calls on a timer that exists begin with: 0 and its slot, or why
- * there is none.  An instance that has none has no timers.
+ * All calls on a timer that exists begin with this.  Returns 0 and stores its
+ * slot, or returns an error.  An instance that does not live has no timers.
  */
 static inline int find(struct timerthread *tt, timerthread_id id,
 		       struct slot **ret_slot)
@@ -137,8 +137,8 @@ static inline int find(struct timerthread *tt, timerthread_id id,
 }
 
 /*
- * The caller knows now what has become of the timer; if there ever was one in
- * this slot.
+ * For tools: the caller knows now what has become of the timer, if there ever
+ * was one in this slot.
  */
 static inline void learn(const struct slot *s)
 {
@@ -183,7 +183,7 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 	return r;
 }
 
-/* It was running a moment ago; and still is, if the caller is its callback. */
+/* It was running a moment ago, and still is if the caller is its callback. */
 static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id)
 {
 	struct engine *e = &tt->engine;
@@ -201,16 +201,18 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 	if (r < 0)
 		return r;
 	r = slot_cancel_pending(s, id);
-	if (likely(r == 0))
-		cap_give(&tt->engine.cap);
-	else if (r == 1)
+	if (unlikely(r == 1)) {
 		r = wait_for(tt, s, id);
-	learn(s);
+	} else {
+		learn(s);
+		if (likely(r == 0))
+			cap_give(&tt->engine.cap);
+	}
 	PROBE2(cancel, id, r);
 	return r;
 }
 
-/* What forbids it for all timers comes before what does for this one. */
+/* Errors that hold for all timers come before errors of this one. */
 static inline int reschedule(struct timerthread *tt, timerthread_id id,
 			     int64_t deadline)
 {
@@ -227,7 +229,7 @@ static inline int reschedule(struct timerthread *tt, timerthread_id id,
 	if (unlikely(!s))
 		return wakeup_stopping(&tt->engine.wakeup) ? -ESHUTDOWN
 							   : -ENOENT;
-	/* Within its callback it is running all the time. */
+	/* In its own callback, the timer is running all the time. */
 	inside = slot_is_running(s, id) && instance_inside(tt, id);
 	tool_release(s);
 	r = bucket_reschedule(intake_bucket(in, slot_index(id)),

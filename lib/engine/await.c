@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "engine/await.h"
+#include "os/tool.h"
 
 void await_init(struct await *a)
 {
@@ -17,13 +18,13 @@ void await_destroy(struct await *a)
 	pthread_mutex_destroy(&a->mutex);
 }
 
-/* The state that is waited for changes under the mutex alone. */
+/* The state that is waited for changes only under the mutex. */
 static bool is_ending(const struct slot *s, uint64_t id)
 {
 	return atom32_load(&s->state) == slot_in(slot_word(id), SLOT_ENDING);
 }
 
-/* With the mutex held.  The end of the callback takes it off the chain. */
+/* With the mutex held.  await_end takes the waiter off the chain. */
 static void sleep_on(struct await *a, const struct slot *s, uint64_t id)
 {
 	struct waiter w = {.s = s, .next = a->first};
@@ -48,6 +49,8 @@ int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
 		cap_give(c);
 	if (r == 1 && is_ending(s, id))
 		sleep_on(a, s, id);
+	/* The last use of the slot: once no thread waits, it may be freed. */
+	tool_acquire(s);
 	if (--a->waiting == 0)
 		pthread_cond_broadcast(&a->nobody);
 	pthread_mutex_unlock(&a->mutex);

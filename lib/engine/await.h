@@ -3,14 +3,15 @@
  * Waiting for the end of a callback whose timer was cancelled while it ran.
  *
  * Guarantees:
- *  1. await_cancel returns when the callback is over, and what that wrote is
- *     visible then.
- *  2. The driver comes here only when a timer was cancelled while its callback
- *     ran, so a timer that nobody waits for pays nothing.
- *  3. A thread that has cancelled in here is counted as waiting until it has
- *     done all that it does with the instance.
- *  4. Each sleeps on a condition of its own: the end of a callback wakes those
- *     that wait for it, and no others.
+ *  1. await_cancel returns when the callback has ended, and everything that the
+ *     callback wrote is visible then.
+ *  2. The driver comes here only if a timer was cancelled while its callback
+ *     ran.  So a timer that is not cancelled then costs nothing here.
+ *  3. A thread in await_cancel counts as waiting until it has done everything
+ *     that it does with the instance.  So its caller must do nothing more, and
+ *     await_cancel also tells tools that the callback has ended.
+ *  4. Each thread sleeps on its own condition: the end of a callback wakes the
+ *     threads that wait for it, and no others.
  *
  * Any thread: cancel.  The driver: end.  The thread that destroys the
  * instance: empty.
@@ -23,7 +24,7 @@
 
 #include <pthread.h>
 
-/* One thread that sleeps, on its stack. */
+/* A thread that sleeps; on the stack of that thread. */
 struct waiter {
 	const struct slot *s;
 	pthread_cond_t over;
@@ -33,7 +34,7 @@ struct waiter {
 struct await {
 	pthread_mutex_t mutex;
 	/* Protected by the mutex. */
-	struct waiter *first;  /* those that sleep, a chain */
+	struct waiter *first;  /* the threads that sleep, a chain */
 	unsigned waiting;      /* threads in await_cancel */
 	pthread_cond_t nobody; /* waiting is 0 */
 };
@@ -42,9 +43,9 @@ void await_init(struct await *a);
 void await_destroy(struct await *a);
 
 /*
- * As slot_cancel, for a timer that was running a moment ago, in s; returns 1
- * when its callback is over, and gives its place back if it returns 0.  Not
- * from that callback.
+ * As slot_cancel, for the timer in s, which was running a moment ago.  Returns
+ * 1 only when the callback has ended.  If it returns 0, it has given the
+ * timer's place back.  Must not be called from that callback.
  */
 int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id);
 

@@ -7,6 +7,7 @@
 
 #include "engine/await.h"
 #include "harness.h"
+#include "os/tool.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -156,6 +157,34 @@ START_TEST(empty_waits_for_all)
 }
 END_TEST
 
+static unsigned told; /* of slots[0] while a thread counted as waiting */
+
+static void tell(const volatile void *p)
+{
+	if (p == &slots[0] && await.waiting == 1)
+		told++;
+}
+
+/* Once the thread does not count as waiting, the slot may be gone. */
+START_TEST(tools_are_told_before_the_end_of_the_wait)
+{
+	const struct tool tool = {.acquire = tell}, *before = process.tool;
+	struct canceller c;
+
+	set_up();
+	process.tool = &tool;
+	start(&c, 0);
+	while (sleeping() < 1)
+		sched_yield();
+	atom32_store(&over[0], 1);
+	await_end(&await, &slots[0]);
+	check(&c);
+	process.tool = before;
+	ck_assert_uint_eq(told, 1);
+	await_destroy(&await);
+}
+END_TEST
+
 /* What came too late does not sleep. */
 START_TEST(nothing_to_wait_for)
 {
@@ -198,9 +227,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		an_end_wakes_those_that_wait_for_it,
-		empty_waits_for_all,
-		nothing_to_wait_for,
+		an_end_wakes_those_that_wait_for_it,       empty_waits_for_all,
+		tools_are_told_before_the_end_of_the_wait, nothing_to_wait_for,
 		a_pending_timer_gives_its_place_back,
 	};
 
