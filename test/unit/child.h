@@ -33,16 +33,18 @@ const char *__tsan_default_options(void)
 }
 
 /*
- * The allocator of AddressSanitizer, as compilers of 2024 and before have it,
- * does not survive a fork in the middle of it, nor does all of
- * ThreadSanitizer: with these the other threads must sleep.
+ * The allocators of AddressSanitizer and MemorySanitizer, as compilers of 2024
+ * and before have them, do not survive a fork while another thread is in them,
+ * nor does all of ThreadSanitizer: with these the other threads must sleep.
  */
 extern void __asan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 
 static inline bool fork_is_delicate(void)
 {
-	return __asan_init != NULL || __tsan_init != NULL;
+	return __asan_init != NULL || __msan_init != NULL ||
+	       __tsan_init != NULL;
 }
 
 static inline bool sleeps(const char *task)
