@@ -84,9 +84,9 @@ typedef uint64_t timerthread_id;
  * std::terminate where the exception was thrown, as if the callback were
  * noexcept.  If its thread exits or is cancelled in it, the process is aborted,
  * with a message on standard error.  If longjmp(3) leaves it, the behaviour is
- * undefined.  The timer thread itself cannot be cancelled.  The same rules hold
- * for the other functions that the library calls, except those of
- * timerthread_drain and timerthread_visit_running.
+ * undefined.  The timer thread cannot be cancelled, unless a callback permits
+ * it.  The same rules hold for the other functions that the library calls,
+ * except those of timerthread_drain and timerthread_visit_running.
  */
 typedef void timerthread_fn(void *arg);
 
@@ -230,10 +230,12 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 /*
  * Sets a reserve: start allocates the memory for n timers, and touches it.  As
  * long as no more than n timers have existed at one time, no call on tt
- * allocates memory or fails with -ENOMEM, on any CPU.  Exception:
- * timerthread_take_snapshot.  If no more than n timers can exist, because the
- * cap is n, no memory is ever allocated after start.  Once there were more than
- * n, memory is allocated as without a reserve.
+ * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
+ * can exist, because the cap is n, no memory is ever allocated after start.
+ * There are two exceptions: timerthread_take_snapshot; and with
+ * timerthread_set_task_id, each run allocates a few bytes, but does without
+ * them if it must.  Once there were more than n timers, memory is allocated as
+ * without a reserve.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before; n must be greater than the cap by the number

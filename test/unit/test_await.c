@@ -166,7 +166,7 @@ static void tell(const volatile void *p)
 }
 
 /* Once the thread does not count as waiting, the slot may be gone. */
-START_TEST(tools_are_told_before_the_end_of_the_wait)
+START_TEST(tools_are_told_while_it_waits)
 {
 	const struct tool tool = {.acquire = tell}, *before = process.tool;
 	struct canceller c;
@@ -227,8 +227,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		an_end_wakes_those_that_wait_for_it,       empty_waits_for_all,
-		tools_are_told_before_the_end_of_the_wait, nothing_to_wait_for,
+		an_end_wakes_those_that_wait_for_it,  empty_waits_for_all,
+		tools_are_told_while_it_waits,        nothing_to_wait_for,
 		a_pending_timer_gives_its_place_back,
 	};
 
