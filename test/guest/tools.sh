@@ -124,7 +124,7 @@ sanitized() {
 # tsan COMPILER
 tsan() {
 	TSAN_OPTIONS='exitcode=66 atexit_sleep_ms=50 print_suppressions=0'
-	TSAN_OPTIONS="$TSAN_OPTIONS suppressions='$src/tsan.supp'"
+	TSAN_OPTIONS="$TSAN_OPTIONS suppressions=$src/tsan.supp"
 	export TSAN_OPTIONS
 	sanitized thread "$1" -DBOXES=25000 || return 1
 	# shellcheck disable=SC2086 # a command, or nothing
