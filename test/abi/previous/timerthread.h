@@ -2,8 +2,9 @@
 /*
  * libtimerthread: timers for multi-threaded programs.
  *
- * Any thread schedules and cancels timers.  Both calls cost almost nothing,
- * because most timers guard an operation that ends long before they expire.
+ * Any thread can schedule and cancel timers.  Both calls are meant to cost
+ * almost nothing, because most timers guard an operation that ends long before
+ * they expire.
  *
  * The driver of an instance runs its timers when they expire.  There are three
  * drivers:
@@ -14,8 +15,8 @@
  *  - a test that advances a virtual clock (timerthread_start_virtual,
  *    timerthread_advance).
  *
- * The driver's thread is the thread on which the driver runs: the timer thread,
- * or the thread that is in timerthread_dispatch or timerthread_advance.
+ * The driver's thread is the thread on which the driver works: the timer
+ * thread, or the thread that is in timerthread_dispatch or timerthread_advance.
  *
  * A timer expires when its deadline comes.  To run a timer is to call its
  * callback.  A timer is pending from the call that schedules it until its
@@ -31,8 +32,8 @@
  *  - A deadline that has passed means "as soon as possible"; negative deadlines
  *    are allowed.  Such a deadline counts as the time of the call, less the
  *    slack.  So a timer that is scheduled in this way again and again does not
- *    run before other timers that expire meanwhile.  (CLOCK_REALTIME and a
- *    virtual clock are exceptions; see timerthread(7).)
+ *    run before other timers that expire meanwhile.  (There are exceptions:
+ *    CLOCK_REALTIME, for example, and a virtual clock; see timerthread(7).)
  *  - An int function returns 0 or a documented positive value on success, and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Other results are stored through arguments whose names begin with ret_.
@@ -76,17 +77,17 @@ typedef uint64_t timerthread_id;
  * A timer's callback.  Callbacks run on the driver's thread, one at a time.  On
  * the timer thread all signals are blocked except SIGSEGV, SIGBUS, SIGFPE,
  * SIGILL, SIGTRAP, SIGSYS, SIGABRT and SIGPROF, so that crash reporters and
- * profilers work there.  On a thread of the program, the signals are blocked
- * that the program has blocked there.  With an executor, see
- * timerthread_set_executor.
+ * profilers work there.  On a thread of the program, the program chooses which
+ * signals are blocked.  With an executor, see timerthread_set_executor.
  *
  * A callback must return.  If it lets out a C++ exception, the process ends by
  * std::terminate where the exception was thrown, as if the callback were
  * noexcept.  If its thread exits or is cancelled in it, the process is aborted,
  * with a message on standard error.  If longjmp(3) leaves it, the behaviour is
- * undefined.  The timer thread itself cannot be cancelled.  The same rules hold
- * for the other functions that the library calls, except those of
- * timerthread_drain and timerthread_visit_running.
+ * undefined.  The timer thread cannot be cancelled, unless a callback permits
+ * it.  The same rules hold for the functions given to
+ * timerthread_set_thread_hooks, timerthread_set_slow_hook and
+ * timerthread_set_executor.
  */
 typedef void timerthread_fn(void *arg);
 
@@ -105,17 +106,19 @@ typedef int timerthread_submit_fn(void *ctx, timerthread_fn *run, void *arg);
 typedef uintptr_t timerthread_task_id_fn(void *ctx);
 
 /*
- * timerthread_drain calls this for each timer, with the timer's id, function
- * and argument, and with the ctx that was given to timerthread_drain.
+ * timerthread_drain calls this for each timer that it takes back, with the
+ * timer's id, function and argument, and with the ctx that was given to
+ * timerthread_drain.
  */
 typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 				  void *arg, void *ctx);
 
 /*
- * Reports a callback that has run, or is running, for too long: the timer's id,
- * function and argument, the run time in nanoseconds, and ctx as it was given.
- * The argument belongs to the callback, which may have freed it.  So use only
- * its address, unless the program knows that it still exists.
+ * Reports a callback that has run for too long (timerthread_set_slow_hook), or
+ * is running for too long (timerthread_visit_running): the timer's id, function
+ * and argument, the run time in nanoseconds, and ctx as it was given.  The
+ * argument belongs to the callback, which may have freed it.  So use only its
+ * address, unless the program knows that it still exists.
  */
 typedef void timerthread_slow_fn(timerthread_id id, timerthread_fn *fn,
 				 void *arg, int64_t run_time, void *ctx);
@@ -172,8 +175,9 @@ int timerthread_set_buckets(struct timerthread *tt, unsigned n);
  * Sets the clock of the deadlines: CLOCK_MONOTONIC (the default);
  * CLOCK_BOOTTIME, which goes on while the system is suspended; or
  * CLOCK_REALTIME.  If the wall clock is stepped, timers of a CLOCK_REALTIME
- * instance follow it: a timer whose deadline the step has passed runs
- * immediately; any other waits until the clock shows its deadline.
+ * instance follow it.  If a step takes the clock past the deadline of a timer,
+ * that timer runs immediately.  Any other timer waits until the clock shows its
+ * deadline.
  * -EINVAL: tt is NULL or clock is another one.  -EBUSY: after start or stop.
  */
 int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
@@ -191,10 +195,11 @@ int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);
 
 /*
- * Sets how long the timer thread rests after a burst.  A burst is more than one
- * timer run since the thread last slept.  During the rest the thread does not
- * wake up for timers that it has already taken out of their buckets, so these
- * run up to ns nanoseconds late.  The slack is included in this, not added.
+ * Sets how long the timer thread rests after a burst, that is, if more than one
+ * timer has run since the thread last slept.  During the rest the thread does
+ * not wake up for timers that it has already taken out of their buckets, so
+ * these run up to ns nanoseconds late.  The slack is included in this, not
+ * added.
  * A sleep and a wake-up cost more than several timers do.  If half a million
  * timers expire in a second, the default of 20 microseconds uses a third less
  * CPU time than 0.  With 0, no timer waits for others.  Other drivers do not
@@ -207,9 +212,9 @@ int timerthread_set_rest(struct timerthread *tt, int64_t ns);
  * Makes the timer thread wake up ns nanoseconds before a deadline and watch the
  * clock from then on.  Then the timer runs within about a microsecond of its
  * deadline; a sleep would end 5 to 100 microseconds late.  This uses a CPU for
- * ns nanoseconds at each wake-up, but not for timers that were cancelled by
- * then.  The slack is subtracted from ns, and there is no rest.  The default is
- * 0.  Other drivers do not spin.
+ * up to ns nanoseconds at each wake-up, but not for timers that were cancelled
+ * by then.  The slack is subtracted from ns, and there is no rest.  The default
+ * is 0.  Other drivers do not spin.
  * -EINVAL: tt is NULL, or ns is negative or more than 200000.  -EBUSY: after
  * start or stop.
  */
@@ -220,8 +225,9 @@ int timerthread_set_spin(struct timerthread *tt, int64_t ns);
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
  * schedules it until a cancel of it has returned 0, or timerthread_drain has
  * taken it back, or its callback has returned for the last time.  The cap is
- * exact, however many threads schedule and cancel at the same time.  It costs
- * each schedule and each cancel one more atomic operation.
+ * exact, however many threads schedule and cancel at the same time.  It adds
+ * one atomic operation to each schedule and each cancel, and now and then a
+ * lock.
  * 0, the default: no cap.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -230,14 +236,16 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
 /*
  * Sets a reserve: start allocates the memory for n timers, and touches it.  As
  * long as no more than n timers have existed at one time, no call on tt
- * allocates memory or fails with -ENOMEM, on any CPU.  Exception:
- * timerthread_take_snapshot.  If no more than n timers can exist, because the
- * cap is n, no memory is ever allocated after start.  Once there were more than
- * n, memory is allocated as without a reserve.
+ * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
+ * can exist, because the cap is n, no memory is ever allocated after start.
+ * There are two exceptions: timerthread_take_snapshot; and with
+ * timerthread_set_task_id, each run allocates a few bytes, but does without
+ * them if it must.  Once there were more than n timers, memory is allocated as
+ * without a reserve.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
- * even if it was cancelled before; n must be greater than the cap by the number
- * of these.
+ * even if it was cancelled before.  So with an executor, n must be greater than
+ * the cap, by the number of cancelled timers that the executor may hold.
  * The reserve needs about 150 bytes for each timer, 70 KiB for each bucket, and
  * 200 KiB.  On NUMA machines the memory is near the CPU that calls start.
  * 0, the default: no reserve.
@@ -272,8 +280,8 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  * a time that has not come when run(arg) is called, that call does not run it;
  * the timer is submitted again at that time.  After stop, run(arg) begins no
  * callback.  run(arg) must be called exactly once for each timer that was
- * accepted.  It may be called after destroy: the instance's memory is freed by
- * the last such call.
+ * accepted.  It may be called after destroy: then the last such call frees the
+ * instance's memory.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
 int timerthread_set_executor(struct timerthread *tt,
@@ -287,10 +295,10 @@ int timerthread_set_executor(struct timerthread *tt,
  * timerthread_cancel_wait, recognize it there too.  This also holds for a
  * callback that timerthread_dispatch or timerthread_advance runs in such a
  * task.
- * task_id must not block, and must not call the library.  It may be called on
- * any thread that calls the library, at any time until tt is destroyed.
- * timerthread_get_current and timerthread_get_overrun may call it as long as a
- * thread exists on which a callback of tt has begun.
+ * task_id must return, must not block, and must not call the library.  It may
+ * be called on any thread that calls the library, at any time until tt is
+ * destroyed.  timerthread_get_current and timerthread_get_overrun may call it
+ * as long as a thread exists on which a callback of tt has begun.
  * NULL, the default: the library recognizes a caller by its thread.  Then a
  * callback must not change its thread.  If one does, these calls may wait for
  * their caller for ever, and the first callback that ends on another thread
@@ -424,7 +432,7 @@ int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 /*
  * Schedules a timer that calls fn(arg) delay nanoseconds from now, or as soon
  * as possible if delay is 0 or less.  Same as timerthread_schedule with the
- * deadline timerthread_now(tt) + delay, or with a slightly later one: see
+ * deadline timerthread_now(tt) + delay, or with a later one: see
  * timerthread_set_slack.
  */
 int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
@@ -432,11 +440,11 @@ int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 			       timerthread_id *ret_id);
 
 /*
- * Schedules a periodic timer.  It calls fn(arg) first at the absolute time
- * first, and then every period nanoseconds, until it is cancelled.  Each
- * deadline is the last one plus the period, however late the callback ran, so
- * the timer does not drift.  Deadlines that have already passed when a run
- * begins are skipped (the policy of the Go runtime).
+ * Schedules a periodic timer.  It calls fn(arg) at the absolute time `first`,
+ * and then every period nanoseconds, until it is cancelled.  Each deadline is
+ * the previous one plus the period, however late the callback ran, so the timer
+ * does not drift.  If further deadlines have already passed when a run begins,
+ * they are skipped (the policy of the Go runtime).
  * Errors as timerthread_schedule, and -EINVAL: period is 0 or negative.
  */
 int timerthread_schedule_every(struct timerthread *tt, int64_t first,
@@ -444,8 +452,8 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 			       timerthread_id *ret_id);
 
 /*
- * Changes the deadline of a pending timer.  The timer keeps its id.  A later
- * deadline is only stored, which costs very little.
+ * Changes the deadline of a pending timer.  The timer keeps its id.  If the new
+ * deadline is later, the call only stores it.
  * For a periodic timer this changes the next run, even while the callback is
  * running, and the timer continues from there.  The callback of a timer that
  * does not repeat can reschedule its own timer: then the timer runs again.
@@ -459,9 +467,9 @@ int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 			   int64_t deadline);
 
 /*
- * Changes the deadline of a pending timer to delay nanoseconds from now.  Works
+ * Changes the deadline of a pending timer to delay nanoseconds from now.  Same
  * as timerthread_reschedule with the deadline timerthread_now(tt) + delay, or
- * with a slightly later one: see timerthread_set_slack.
+ * with a later one: see timerthread_set_slack.
  */
 int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
 				 int64_t delay);
@@ -504,8 +512,8 @@ int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
 /*
  * Stores the deadline of a pending timer.  If the timer's callback is running,
  * and the timer is periodic or this callback has rescheduled it, stores the
- * deadline of the next run.  The value is the deadline that the caller gave,
- * even if it had already passed then.
+ * deadline of the next run.  The value is the deadline that was asked for, even
+ * if it had already passed then.
  * -ENOENT: the timer is not pending, and will not run again after a run that
  * may be in progress; or tt was not started.  -EINVAL: tt or ret_deadline is
  * NULL.
@@ -527,16 +535,16 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
 		      void *ctx);
 
 /*
- * Stores the time by which the driver must run next; never a time before now.
+ * Stores the time by which the driver must work next; never a time before now.
  * No pending timer has an earlier deadline, except timers whose deadline has
  * passed and timers that an executor has.  The slack is not added.
  * TIMERTHREAD_NEVER: no timer is pending, or only timers with that deadline.
- * While the driver is running, or one of its callbacks, the time is now.
+ * While the driver is working, even in its callbacks, the time is now.
  * On a virtual clock it is the deadline of the first pending timer.  On other
  * clocks it may be too early: it may be the deadline of a timer that was
  * cancelled or rescheduled since; and if it is more than two seconds away, it
- * may be too early by up to a sixteenth of the time until then.  When the
- * driver has run at that time, this stores a later one.
+ * may be too early by up to a sixteenth of the time until then.  After the
+ * driver has worked at that time, this stores a later one.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
  * was stopped.
  */
@@ -557,7 +565,7 @@ int timerthread_get_current(struct timerthread **ret_tt,
 /*
  * In a callback: stores how many deadlines of the periodic timer that is
  * running were skipped just before this run, because they had passed when it
- * began (as timer_getoverrun(2) does).  0, if the timer is not periodic.
+ * began (as timer_getoverrun(2) does).  Stores 0 if the timer is not periodic.
  * -EINVAL: ret_n is NULL.  -ENOENT: as timerthread_get_current.
  */
 int timerthread_get_overrun(uint64_t *ret_n);
@@ -644,11 +652,11 @@ int timerthread_take_snapshot(struct timerthread *tt,
 void timerthread_free_snapshot(struct timerthread_snapshot *snapshot);
 
 /*
- * Stores a quantile: this part of the callbacks took no longer than *ret_value
- * nanoseconds.  part is 0.5 for the median, 0.99, or 1 for the longest.  The
- * callbacks are those between the two snapshots or, if before is NULL, all
- * since the start.  The error is less than 6 % for durations from 64
- * ns to nine minutes, and at most 4 ns for shorter ones; longer ones are
+ * Stores a duration in nanoseconds that this part of the callbacks did not
+ * exceed.  part is 0.5 for the median, 0.99, or 1 for the longest.  The
+ * callbacks are those that were counted between the two snapshots or, if before
+ * is NULL, all since the start.  The error is less than 6 % for durations from
+ * 64 ns to nine minutes, and at most 4 ns for shorter ones.  Longer ones are
  * stored as nine minutes.
  * -EINVAL: snapshot or ret_value is NULL, there is no such histogram, part is
  * not from 0 to 1, or before is of another instance or later than snapshot.
@@ -660,10 +668,10 @@ int timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
 			     int64_t *ret_value);
 
 /*
- * Stores which timer's callback is running now, and since when, on the
- * instance's clock.  If an executor runs several, it is the one that has been
- * running the longest.  ret_id and ret_since may be NULL.  Any thread may call
- * this, even while that callback hangs: this never waits for a callback.
+ * Stores the id of the timer whose callback is running now, and since when, on
+ * the instance's clock.  If an executor runs several, it is the one that has
+ * been running the longest.  ret_id and ret_since may be NULL.  Any thread may
+ * call this, even while that callback hangs: this never waits for a callback.
  * -EINVAL: tt is NULL.  -ENOENT: none is running.
  */
 int timerthread_get_running(struct timerthread *tt, timerthread_id *ret_id,
@@ -681,9 +689,9 @@ int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
 
 /*
  * Sets a function that is called after each callback that ran for more than
- * threshold nanoseconds, on the callback's thread.  The timer is still running:
- * timerthread_cancel_wait waits for the hook, and calls that the hook makes
- * behave as in the callback.  hook NULL, the default: none.
+ * threshold nanoseconds, on the callback's thread.  The timer is still running
+ * then: timerthread_cancel_wait waits for the hook, and calls that the hook
+ * makes behave as in the callback.  hook NULL, the default: none.
  * -EINVAL: tt is NULL, or threshold is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
@@ -694,9 +702,9 @@ int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
  * others, with HELP, TYPE and UNIT lines, the instance's name as the label
  * "name", and "# EOF" as the last line.  Returns the length of the text without
  * the zero byte at its end.  If that is size or more, buf holds as much as
- * fits.  buf may be NULL if size is 0.  16 KiB are enough in this release;
- * later ones may add to the text.  As timerthread_get_stat this looks at each
- * timer that there is memory for.
+ * fits.  buf may be NULL if size is 0.  16 KiB are enough in this release.  The
+ * text gets longer when its numbers do.  As timerthread_get_stat this looks at
+ * each timer that there is memory for.
  * -EINVAL: tt is NULL, or buf is NULL and size is not 0.
  */
 int timerthread_format_metrics(struct timerthread *tt, char *buf, size_t size);
@@ -727,9 +735,9 @@ int timerthread_dump(struct timerthread *tt, int fd);
 int64_t timerthread_now(const struct timerthread *tt);
 
 /*
- * Returns the members of a struct timespec, a time or a timeout, in
- * nanoseconds, or the nearest value that fits.  Both members may be any number,
- * even negative.
+ * Converts the members of a struct timespec, which is a time or a timeout, to
+ * nanoseconds.  Returns the nearest value that fits.  Both members may be any
+ * number, even negative.
  */
 int64_t timerthread_from_timespec(int64_t tv_sec, int64_t tv_nsec);
 
