@@ -20,12 +20,17 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' \
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 root=$(mktemp -d)
 client=
+# If the root is still in use, nothing below another file system is removed.
 finish() {
 	[ -z "$client" ] || kill "$client" 2>/dev/null || :
+	wait
 	umount "$root/proc" 2>/dev/null || :
-	rm -rf "$root"
+	rm -rf --one-file-system "$root"
 }
 trap finish EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 say() {
 	echo "== $*"
@@ -36,9 +41,10 @@ inside() {
 }
 
 say "a root with a compiler, of $suite"
-needed=$(sed -n '/^Depends: libtimerthread-dev,/,/^Restrictions/p' \
-	"$srcdir/packaging/debian/tests/control" |
-	sed '/^Restrictions/d; s/^Depends: libtimerthread-dev,//' | tr -d ' \n')
+control=$srcdir/packaging/debian/tests/control
+needed=$(sed -n '/^Depends:/,/^Restrictions:/p' "$control" |
+	sed '/^Restrictions:/d; s/^Depends: libtimerthread-dev,//' |
+	tr -d ' \n')
 debootstrap --variant=minbase --include="$needed" "$suite" \
 	"$root" "$mirror" >"$debs/debootstrap.log" 2>&1 || {
 	tail -n 20 "$debs/debootstrap.log"
@@ -59,7 +65,20 @@ files >"$debs/before"
 say "they are installed"
 cp "$debs"/libtimerthread1_*.deb "$debs"/libtimerthread-dev_*.deb "$root/tmp/"
 inside sh -c 'dpkg -i /tmp/*.deb' >/dev/null
-inside dpkg -V libtimerthread1 libtimerthread-dev
+changed=$(inside dpkg -V libtimerthread1 libtimerthread-dev)
+[ -z "$changed" ] || {
+	echo "FAIL: $changed"
+	exit 1
+}
+# With other architectures beside this one, what they share must be the same.
+multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+inside dpkg -L libtimerthread1 libtimerthread-dev | grep ^/usr/share/ |
+	while read -r file; do
+		if [ -f "$root$file" ] && zgrep -q "$multiarch" "$root$file"; then
+			echo "FAIL: $file is of $multiarch alone"
+			exit 1
+		fi
+	done
 
 say "a client is built with pkg-config, and runs"
 cp "$srcdir/test/packaging/client.c" "$root/tmp/"
@@ -84,23 +103,39 @@ more() {
 more 2
 
 say "the package's own tests"
-cp "$srcdir/packaging/debian/tests/examples" "$root/tmp/examples-test"
-inside sh /tmp/examples-test
+mkdir "$root/tmp/source"
+cp -r "$srcdir/examples" "$srcdir/packaging/debian" "$root/tmp/source/"
+inside sh -c 'cd /tmp/source && sh debian/tests/examples'
 
 say "the next release is built, and installed while the client is running"
+# numbers VERSION: sets major, minor and patch.
+numbers() {
+	major=${1%%.*} minor=${1#*.} patch=${1##*.}
+	minor=${minor%.*}
+}
+orig=$(echo "$debs"/libtimerthread_*.orig.tar.xz)
+version=${orig##*_}
+version=${version%.orig.tar.xz}
+numbers "$version"
+next=$major.$minor.$((patch + 1))
 rm -rf "$debs/next"
 mkdir "$debs/next"
 (
 	cd "$debs/next"
 	# The make that runs this has options that are not for the package.
 	unset MAKEFLAGS MFLAGS MAKELEVEL
-	tar xf ../libtimerthread_*.orig.tar.xz
+	tar xf "$orig"
 	cd libtimerthread-*
 	cp -r "$srcdir/packaging/debian" .
-	sed -i 's/^AC_INIT(\(.*\)\[1\.0\.0\]/AC_INIT(\1[1.0.1]/' configure.ac
-	sed -i 's/\(_VERSION_PATCH\) 0/\1 1/' include/timerthread.h
-	sed -i 's/-version-info 1:0:0/-version-info 1:1:0/' Makefile.am
-	sed -i '1s/(.*)/(1.0.1-1)/' debian/changelog
+	sed -i "/^AC_INIT(/s/\[$version\]/[$next]/" configure.ac
+	sed -i "s/\(_VERSION_PATCH\) .*/\1 $((patch + 1))/" \
+		include/timerthread.h
+	info=$(sed -n 's/.*-version-info \([0-9:]*\).*/\1/p' Makefile.am)
+	revision=${info%:*}
+	revision=${revision#*:}
+	info_next=${info%%:*}:$((revision + 1)):${info##*:}
+	sed -i "s/-version-info $info/-version-info $info_next/" Makefile.am
+	sed -i "1s/(.*)/($next-1)/" debian/changelog
 	DEB_BUILD_OPTIONS="nocheck ${DEB_BUILD_OPTIONS-}" \
 		dpkg-buildpackage -us -uc -b
 ) >"$debs/next.log" 2>&1 || {
@@ -108,8 +143,8 @@ mkdir "$debs/next"
 	exit 1
 }
 rm -f "$root"/tmp/*.deb
-cp "$debs"/next/libtimerthread1_1.0.1-1_*.deb \
-	"$debs"/next/libtimerthread-dev_1.0.1-1_*.deb "$root/tmp/"
+cp "$debs/next/libtimerthread1_$next"-1_*.deb \
+	"$debs/next/libtimerthread-dev_$next"-1_*.deb "$root/tmp/"
 inside sh -c 'dpkg -i /tmp/*.deb' >/dev/null
 # shellcheck disable=SC2016 # for the shell inside
 [ "$(inside sh -c 'ls /usr/lib/*/libtimerthread.so.1.* | wc -l')" -eq 1 ] || {
@@ -119,7 +154,7 @@ inside sh -c 'dpkg -i /tmp/*.deb' >/dev/null
 more $(($(ticks) + 2))
 
 say "the client, as it was built, gets the new library"
-[ "$(inside timeout -s TERM 1 /tmp/client | tail -n 1 | tr -d .)" = 101 ] || {
+[ "$(inside timeout -s TERM 1 /tmp/client | sed 's/^\.*//')" = "$next" ] || {
 	echo "FAIL: it has another version"
 	exit 1
 }
@@ -135,7 +170,10 @@ wait "$client" || {
 }
 client=
 # It has kept the library that it began with.
-tail -n 1 "$debs/client.out" | grep '[.]1[.]0[.]0$'
+[ "$(sed 's/^\.*//' "$debs/client.out")" = "$version" ] || {
+	echo "FAIL: the client has lost its library"
+	exit 1
+}
 files >"$debs/after"
 diff "$debs/before" "$debs/after" || {
 	echo "FAIL: something is left"

@@ -8,7 +8,7 @@
 set -eu
 srcdir=${srcdir:?the sources}
 rpms=$(cd "$1" && pwd)
-arch=$(rpm --eval '%{_arch}')
+arch=$(rpm --eval '%{_target_cpu}')
 libdir=$(rpm --eval '%{_libdir}')
 
 say() {
@@ -60,7 +60,8 @@ provided() {
 		fail "libtimerthread$1 does not provide $2"
 }
 version=$(rpm -qp --qf '%{version}-%{release}' "$(package '')")
-provided '' "$so\.1()"
+# On 64-bit machines with a mark behind it.
+provided '' "$so\.1\(()(64bit)\)\{0,1\}$"
 provided '' "$so\.1(TIMERTHREAD_1\.0)"
 provided -devel 'pkgconfig(timerthread) = '
 rpm -qp --requires "$(package -devel)" |
@@ -76,10 +77,12 @@ trap 'rm -rf "$root"' EXIT
 in_root() {
 	rpm --root "$root" --dbpath /var/lib/rpm "$@"
 }
-# What rpm keeps of its own is no trace, nor are directories of the system.
+# What rpm keeps of its own is no trace, nor are directories of the system.  But
+# those of gdb's scripts are the package's own: gdb may not be installed.
 files() {
 	(cd "$root" && find . -path ./var/lib/rpm -prune -o \
-		\( ! -type d -o -name '*timerthread*' \) -print | sort)
+		\( ! -type d -o -name '*timerthread*' -o \
+		-path './usr/share/gdb*' \) -print | sort)
 }
 in_root --initdb
 files >"$rpms/before"
