@@ -7,6 +7,8 @@ set -eu
 sources=$(cd "$1" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
+# Pages that are there no more.
+rm -f "$out"/*.html
 
 if ! command -v mandoc >/dev/null; then
 	echo "make html: mandoc is missing (Debian: mandoc)" >&2
