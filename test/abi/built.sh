@@ -27,3 +27,9 @@ if ! LC_ALL=C "$READELF" -SW "$so" | grep -q '\.debug_info'; then
 	echo "the library was built without debug information (-g)"
 	exit 77
 fi
+# With -g1 functions would seem to have lost theirs.
+if ! LC_ALL=C "$READELF" --debug-dump=info "$so" |
+	grep -q DW_TAG_formal_parameter; then
+	echo "the debug information of the library has no parameters (-g1)"
+	exit 77
+fi

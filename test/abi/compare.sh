@@ -17,10 +17,11 @@ fi
 # describe LIBRARY HEADERS: its description.  Types that no header in that
 # directory defines are private, and left out; so is where it was compiled.
 describe() {
-	abidw --exported-interfaces-only --headers-dir "$2" \
+	description=$(abidw --exported-interfaces-only --headers-dir "$2" \
 		--drop-private-types --no-corpus-path --no-comp-dir-path \
 		--no-show-locs --no-parameter-names --no-elf-needed \
-		--type-id-style hash "$1" | sed "s| path='[^']*/| path='|"
+		--type-id-style hash "$1") && [ -n "$description" ] || return
+	printf '%s\n' "$description" | sed "s| path='[^']*/| path='|"
 }
 
 # compare BEFORE NOW: prints what the second description changes in the first,

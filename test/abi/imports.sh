@@ -30,8 +30,14 @@ threads='prctl pthread_atfork pthread_attr_getdetachstate
 	sigdelset sigfillset syscall sysconf'
 text='dladdr strlen strnlen vsnprintf'
 files='close read write writev'
-rest='abort errno_location stack_chk_fail stack_chk_fail_local
-	tls_get_addr'
+rest='abort errno_location'
+# A stack's canary; a thread's variables, under the names of POWER and s390x.
+code='stack_chk_fail stack_chk_fail_local stack_chk_guard
+	tls_get_addr tls_get_addr_opt tls_get_offset'
+# 64-bit Arm: atomic operations ask once for the best instructions of the CPU.
+# 32-bit Arm: tables for unwinding name their routines; a division of 64 bits
+# has a way to raise SIGFPE.
+arm='getauxval aeabi_unwind_cpp_pr0 aeabi_unwind_cpp_pr1 raise'
 # What a program may have: a sanitizer's runtime.
 weak='AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd
 	AnnotateIgnoreWritesBegin AnnotateIgnoreWritesEnd
@@ -42,13 +48,14 @@ loader='ITM_deregisterTMCloneTable ITM_registerTMCloneTable cxa_finalize
 	gmon_start deregister_frame_info register_frame_info'
 
 # shellcheck disable=SC2086 # lists of words
-allowed="$(printf ' %s' $memory $time $threads $text $files $rest $weak \
-	$loader) "
+allowed="$(printf ' %s' $memory $time $threads $text $files $rest $code \
+	$arm $weak $loader) "
 failed=0 n=0
-# Without versions; with "__" before or behind, "_chk", "64" or "_time64" it is
-# the same.
+# Without versions; with "__" before or behind, "_chk", "64", "_time64" or
+# "ieee128" (of POWER's long double) it is the same.
 for name in $($NM -D --undefined-only "$so" | awk '{ print $NF }' |
-	sed 's/@.*//; s/^_*//; s/_chk$//; s/_time64$//; s/64$//; s/_*$//' | sort -u); do
+	sed 's/@.*//; s/^_*//; s/ieee128$//; s/_chk$//; s/_time64$//; s/64$//
+		s/_*$//' | sort -u); do
 	n=$((n + 1))
 	case $allowed in
 	*" $name "*) ;;

@@ -4,7 +4,8 @@
 # The functions of the header, the names in the symbol map and the symbols
 # of the shared library are the same, each under the map's version, and all
 # of them begin with timerthread_.  The static library has just the same, so
-# that no other name of it can meet one of the user's program.
+# that no other name of it can meet one of the user's program.  Debian's list
+# of symbols has each version, where it is here: it is not in the tarball.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
@@ -17,21 +18,8 @@ mkdir -p "$dir"
 trap 'rm -rf "$dir"' EXIT
 
 functions "$srcdir/include/timerthread.h" >"$dir/header"
-
-# "name@version" for each name that the map lists.
-awk '
-	{ gsub(/\/\*.*\*\/|#.*/, "") }
-	/\{/ { node = $1; exported = 0 }
-	/global:/ { exported = 1 }
-	/local:/ { exported = 0 }
-	exported && /;/ {
-		name = $1
-		sub(/;.*/, "", name)
-		print name "@" node
-	}
-' "$srcdir/lib/libtimerthread.map" | sort >"$dir/map"
-
-sed 's/@.*//' "$dir/map" >"$dir/map.names"
+exports "$srcdir/lib/libtimerthread.map" >"$dir/map"
+sed 's/@.*//' "$dir/map" | sort >"$dir/map.names"
 
 failed=0
 [ -s "$dir/map" ] || { echo "no names found in the map"; failed=1; }
@@ -56,5 +44,14 @@ if [ -e "$archive" ]; then
 	$NM -g --defined-only "$archive" | awk 'NF == 3 { print $3 }' |
 		sort >"$dir/archive"
 	diff -u "$dir/map.names" "$dir/archive" || failed=1
+fi
+debian=$srcdir/packaging/debian/libtimerthread1.symbols
+if [ -e "$debian" ]; then
+	nodes=$(sed 's/.*@//' "$dir/map" | sort -u)
+	for node in $nodes; do
+		grep -qF "(symver)$node " "$debian" && continue
+		echo "$debian lacks $node"
+		failed=1
+	done
 fi
 exit "$failed"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A program that was built with the previous release's header, and makes each of
-# its calls, runs with the library of now.
+# A program that was built with the previous release, and makes each of its
+# calls, runs with the library of now.  A library that stands in for that of the
+# release has its functions and their versions.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
@@ -25,9 +26,11 @@ rm -rf "$dir"
 mkdir -p "$dir"
 trap 'rm -rf "$dir"' EXIT
 
+stand_in "$previous" "$dir"
 # shellcheck disable=SC2086 # a compiler may come with options
 $CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$previous" \
-	"$srcdir/test/abi/client.c" "$so" -pthread -o "$dir/client"
+	"$srcdir/test/abi/client.c" "$dir/libtimerthread.so" -pthread \
+	-o "$dir/client"
 
 functions "$previous/timerthread.h" >"$dir/header"
 $NM -D --undefined-only "$dir/client" | grep -o 'timerthread_[A-Za-z0-9_]*' |

@@ -1,10 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every exported function has a man page that names it, and every page that
-# stands for another one finds it.
+# Every exported function has a man page that names it and is installed, and
+# every page that stands for another one finds it.  The overview lists every
+# function, and in its HISTORY with the symbol version.
 set -eu
 srcdir=${srcdir:?run this by make check}
+# shellcheck source=test/abi/prototypes.sh
+. "$srcdir/test/abi/prototypes.sh"
 
 man=$srcdir/man
 failed=0
@@ -13,7 +16,8 @@ fail() {
 	failed=1
 }
 
-functions=$(grep -o 'timerthread_[a-z0-9_]*' "$srcdir/lib/libtimerthread.map")
+exported=$(exports "$srcdir/lib/libtimerthread.map")
+functions=$(echo "$exported" | sed 's/@.*//')
 [ -n "$functions" ] || fail "no names found in the map"
 
 for function in $functions; do
@@ -22,6 +26,8 @@ for function in $functions; do
 		fail "$function has no page"
 		continue
 	fi
+	grep -qw "man/man3/$function\.3" "$srcdir/Makefile.am" ||
+		fail "$page is not in Makefile.am"
 	target=$(sed -n '1s/^\.so //p' "$page")
 	if [ -n "$target" ]; then
 		page=$man/$target
@@ -42,5 +48,26 @@ for page in "$man"/man3/*.3; do
 	function=${function%.3}
 	echo "$functions" | grep -qx "$function" ||
 		fail "$page documents no exported function"
+done
+
+overview=$man/man7/timerthread.7
+listed=$(sed -n '/^\.SS Functions/,/^\.S[HS] [^F]/p' "$overview" |
+	grep -o 'timerthread_[a-z0-9_]*' || :)
+for function in $functions; do
+	echo "$listed" | grep -qx "$function" ||
+		fail "$overview: Functions lacks $function"
+done
+# "name@version", as of the map.
+history=$(sed -n '/^\.SH HISTORY/,/^\.TE/p' "$overview" |
+	sed -n '/^\.TS/,$p' |
+	grep -oE 'TIMERTHREAD_[0-9.]+|timerthread_[a-z0-9_]+' |
+	awk '/^T/ { version = $0; next } { print $0 "@" version }')
+for symbol in $exported; do
+	echo "$history" | grep -qxF "$symbol" ||
+		fail "$overview: HISTORY lacks $symbol"
+done
+for symbol in $history; do
+	echo "$exported" | grep -qxF "$symbol" ||
+		fail "$overview: HISTORY has $symbol, the map does not"
 done
 exit "$failed"
