@@ -23,7 +23,8 @@ static inline void spin_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
+#elif defined(__aarch64__) || (defined(__ARM_ARCH) && __ARM_ARCH >= 7)
+	/* Older ones, such as those of Debian's armel, lack it. */
 	__asm__ volatile("yield");
 #endif
 }
