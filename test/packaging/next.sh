@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # next.sh SOURCES TARBALL DIRECTORY: the Debian packages of the release after
-# that of the tarball, in DIRECTORY, as if only code had changed: the last number
-# of its version, and of the name of its library's file, is greater by 1.  Prints
-# its version.
+# that of the tarball, in DIRECTORY, as if only code had changed.  The last
+# number of its version, and of the name of its library's file, is greater by 1.
+# Prints its version.
 set -eu
 debian=$(cd "$1/packaging/debian" && pwd)
 tarball=$(cd "$(dirname "$2")" && pwd)/${2##*/}
