@@ -186,10 +186,6 @@ int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
  * Allows timers to run up to ns nanoseconds late, never early.  Then the driver
  * wakes up only once for all timers that expire within that time.  The default
  * is 0.
- * With a slack of two and a half kernel ticks or more (10 ms, at 250 ticks a
- * second), timerthread_schedule_after and timerthread_reschedule_after read the
- * kernel's coarse clock, which costs a tenth of the time.  The deadline is then
- * later, by up to the slack or eight ticks, whichever is less.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);

@@ -29,8 +29,8 @@ static void look(const struct slot *s, struct nearest *r)
 	if (!is_pending(word))
 		return;
 	t.id = slot_id(s, word);
-	t.timer =
-		(struct timer){s->deadline, s->period, slot_fn(s), slot_arg(s)};
+	t.timer = (struct timer){s->deadline, s->period, slot_fn(s),
+				 slot_arg(s), 0};
 	offer(r, &t);
 }
 

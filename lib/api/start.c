@@ -40,7 +40,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	if (is_virtual(how))
 		watch_init_virtual(&e->watch, how->now);
 	else
-		watch_init(&e->watch, instance_clock(tt), o->slack);
+		watch_init(&e->watch, instance_clock(tt));
 	e->hand_over = o->submit ? executor_hand_over : NULL;
 	e->task_id = o->task_id;
 	e->slow = o->slow;

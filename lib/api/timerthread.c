@@ -77,36 +77,30 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 				   timerthread_fn *fn, void *arg,
 				   timerthread_id *ret_id)
 {
-	const struct timer t = {deadline, 0, fn, arg};
+	const struct timer t = {deadline, 0, fn, arg, 0};
 
 	if (unlikely(!tt || !fn))
 		return instance_check(tt, false);
 	return schedule(tt, &t, ret_id);
 }
 
-/* The instance may just be starting: then the call waits, and succeeds. */
-static TT_NOINLINE int64_t after_start(const struct timerthread *tt,
-				       int64_t delay)
+static inline int64_t now(const struct timerthread *tt)
 {
-	return clock_add(instance_now(tt), delay);
-}
-
-static inline int64_t after(const struct timerthread *tt, int64_t delay)
-{
-	return likely(instance_lives(tt))
-		       ? watch_after(tt->engine.wakeup.watch, delay)
-		       : after_start(tt, delay);
+	return likely(instance_lives(tt)) ? watch_now(tt->engine.wakeup.watch)
+					  : instance_now(tt);
 }
 
 TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 					 timerthread_fn *fn, void *arg,
 					 timerthread_id *ret_id)
 {
-	struct timer t = {0, 0, fn, arg};
+	struct timer t = {0, 0, fn, arg, 0};
 
 	if (unlikely(!tt || !fn))
 		return instance_check(tt, false);
-	t.deadline = after(tt, delay);
+	/* The instance may just be starting: the call waits, and succeeds. */
+	t.now = now(tt);
+	t.deadline = clock_add(t.now, delay);
 	return schedule(tt, &t, ret_id);
 }
 
@@ -114,7 +108,7 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 					 int64_t period, timerthread_fn *fn,
 					 void *arg, timerthread_id *ret_id)
 {
-	const struct timer t = {first, period, fn, arg};
+	const struct timer t = {first, period, fn, arg, 0};
 
 	if (unlikely(!tt || !fn || period <= 0))
 		return instance_check(tt, false);
@@ -251,7 +245,7 @@ TT_EXPORT int timerthread_reschedule_after(struct timerthread *tt,
 {
 	if (unlikely(!tt))
 		return -EINVAL;
-	return reschedule(tt, id, after(tt, delay));
+	return reschedule(tt, id, clock_add(now(tt), delay));
 }
 
 TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,

@@ -13,7 +13,7 @@ void engine_init(struct engine *e, struct timerthread *instance)
 	memset(e, 0, sizeof(*e));
 	e->instance = instance;
 	e->slow = (struct slow){.threshold = INT64_MAX};
-	watch_init(&e->watch, CLOCK_MONOTONIC, 0);
+	watch_init(&e->watch, CLOCK_MONOTONIC);
 	wakeup_init(&e->wakeup, &e->watch);
 	await_init(&e->await);
 }

@@ -121,44 +121,60 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 TT_NOINLINE int arrival_without_room(struct bucket *b, bool slot, int r)
 {
 	lock_acquire(&b->lock);
-	if (b->open && (!slot || slots_any(&b->slots)))
-		return 1;
-	r = b->open ? r : -ESHUTDOWN;
+	if (b->state != BUCKET_SHUT && (!slot || slots_any(&b->slots)))
+		return ARRIVAL_NO_ROOM;
+	r = b->state != BUCKET_SHUT ? r : -ESHUTDOWN;
 	lock_release(&b->lock);
 	return r;
 }
 
 /*
- * If the deadline is near, it may have passed.  If it is much earlier than the
- * others in its lane, the lane may be one for timers that are farther.  Only if
- * it is much earlier: otherwise the clock would be read for each deadline that
- * is a little earlier than the last.
+ * True: the bucket is open.  Under the lock, which is released while the call
+ * is made that another thread has not made yet.
+ */
+TT_NOINLINE bool arrival_is_open(struct bucket *b, struct wakeup *w)
+{
+	while (b->state == BUCKET_KICKED && wakeup_owes_kick(w)) {
+		lock_release(&b->lock);
+		wakeup_kick(w);
+		lock_acquire(&b->lock);
+	}
+	if (b->state == BUCKET_KICKED)
+		b->state = BUCKET_OPEN;
+	return b->state == BUCKET_OPEN;
+}
+
+/*
+ * A deadline that is a little earlier than the others in a lane for timers that
+ * are far is taken as it is: otherwise the clock would be read for each
+ * deadline that is a little earlier than the last.
  */
 static bool may_be_wrong(const struct bucket *b, const struct lane *l,
 			 int64_t deadline)
 {
 	unsigned lane = (unsigned)(l - b->lane);
 
-	return lane == 0 ||
+	return deadline < b->doubtful ||
 	       deadline < clock_add(l->queue.nearest, -distance_ahead(lane));
 }
 
 TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
-					 int64_t deadline)
+					 int64_t deadline, int64_t now)
 {
 	struct arrival a = arrival_aim(b, deadline);
-	int64_t now;
 
 	if (!may_be_wrong(b, a.lane, deadline))
 		return a;
-	/* Reading the clock may be a system call. */
-	lock_release(&b->lock);
-	now = watch_now(w->watch);
-	lock_acquire(&b->lock);
-	b->base = distance_base(now);
+	if (now == 0) {
+		/* Reading the clock may be a system call. */
+		lock_release(&b->lock);
+		now = watch_now(w->watch);
+		lock_acquire(&b->lock);
+	}
+	bucket_set_time(b, w, now);
 	a = arrival_aim(b, deadline);
-	now = wakeup_earliest(w, now);
-	a.due = deadline < now ? now : deadline;
+	if (deadline <= now)
+		a.due = clock_later(deadline, wakeup_earliest(w, now));
 	return a;
 }
 
@@ -176,7 +192,8 @@ TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
  * little earlier than the last, an earlier time is announced, which also holds
  * for the next ones.  Then the driver may wake up once more, and finds when
  * they are due.  (Two threads that do nothing else: 92 to 108 ns; 172 to 220 if
- * each deadline is announced.)
+ * each deadline is announced.  Simulated, 64 threads: 1,007 million pairs per
+ * second, and 1 million if each is announced.)
  */
 static int64_t to_announce(struct bucket *b, int64_t deadline)
 {
@@ -191,8 +208,23 @@ static int64_t to_announce(struct bucket *b, int64_t deadline)
 }
 
 TT_NOINLINE bool arrival_announce(struct bucket *b, struct wakeup *w,
-				  int64_t deadline)
+				  int64_t time)
 {
-	b->nearest = to_announce(b, deadline);
-	return wakeup_announce(w, b->slots.bucket, b->nearest);
+	bool kick;
+
+	b->nearest = to_announce(b, time);
+	bucket_set_doubtful(b, w);
+	kick = wakeup_announce(w, b->slots.bucket, b->nearest);
+	if (kick && b->state == BUCKET_OPEN)
+		b->state = BUCKET_KICKED;
+	return kick;
+}
+
+bool arrival_push_at_once(struct bucket *b, struct wakeup *w, struct lane *l,
+			  struct entry e)
+{
+	int64_t time = clock_add(e.deadline, -w->slack);
+
+	queue_push(&l->queue, e);
+	return time < b->nearest && arrival_announce(b, w, time);
 }

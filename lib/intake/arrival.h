@@ -5,10 +5,10 @@
  * Guarantees:
  *  1. Between arrival_begin and arrival_add nothing can fail.
  *  2. Memory is allocated while the lock is free.
- *  3. If the deadline of an arrival has passed, its entry's deadline is now,
- *     less the slack; see wakeup_earliest.  (Exception: the entry keeps the
- *     timer's deadline if its lane has an earlier entry, because the driver is
- *     late, or one that is hardly later.)
+ *  3. If the deadline of an arrival has passed, its entry is due now (see
+ *     wakeup_earliest), and the driver does not sleep on for the slack.
+ *     Exception: if the driver is late by more than 8 ms, an entry may keep its
+ *     deadline.
  *
  * Any thread.
  */
@@ -27,6 +27,17 @@ struct arrival {
 };
 
 /*
+ * Results of arrival_begin.  AT_ONCE: as READY, and the deadline has passed, so
+ * the driver must not sleep on for the slack.  NO_ROOM: there is no room for an
+ * entry, so the timer must be stranded.
+ */
+enum {
+	ARRIVAL_READY = 0,
+	ARRIVAL_AT_ONCE = 1,
+	ARRIVAL_NO_ROOM = 2,
+};
+
+/*
  * Allocates memory for what is missing: room for an entry in this lane, and a
  * slot if that is asked for.  Without the lock.  Returns 0, -ENOMEM, or
  * -EAGAIN: there may be no more slots.
@@ -37,15 +48,30 @@ int arrival_grow(struct bucket *b, struct lane *l, bool slot);
  * Announces a deadline, or an earlier time, to the driver.  Returns as
  * wakeup_announce.  Under the lock.
  */
-bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
+bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t time);
 
 /*
- * For a deadline that is earlier than all in its lane.  If the lane or the
- * deadline may be wrong, this reads the clock and releases the lock meanwhile.
- * Then everything that the caller knew about the bucket may have changed.
+ * For a deadline that is earlier than all in its lane, or doubtful.  If the
+ * lane or the deadline may be wrong, and the caller does not know the time (now
+ * is 0), this reads the clock, and releases the lock meanwhile.  Then
+ * everything that the caller knew about the bucket may have changed.
  */
 struct arrival arrival_place(struct bucket *b, struct wakeup *w,
-			     int64_t deadline);
+			     int64_t deadline, int64_t now);
+
+/* After arrival_place, with its result: READY or AT_ONCE. */
+static inline int arrival_haste(const struct bucket *b, const struct wakeup *w,
+				const struct arrival *a)
+{
+	return w->slack > 0 && a->due <= b->now ? ARRIVAL_AT_ONCE
+						: ARRIVAL_READY;
+}
+
+/*
+ * For a bucket that is not simply open: helps a thread that owes the driver a
+ * wake-up.  False: it is shut.  Under the lock.
+ */
+bool arrival_is_open(struct bucket *b, struct wakeup *w);
 
 /* The lane for this deadline, by the base that is known.  Under the lock. */
 static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
@@ -76,34 +102,36 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 }
 
 /*
- * There was no memory, as r says.  Takes the lock.  Returns 1, with the lock
- * held, if only room for an entry is missing; else, with the lock free, r or
- * -ESHUTDOWN.
+ * There was no memory, as r says.  Takes the lock.  Returns NO_ROOM, with the
+ * lock held, if only room for an entry is missing; else, with the lock free, r
+ * or -ESHUTDOWN.
  */
 int arrival_without_room(struct bucket *b, bool slot, int r);
 
 /*
  * Takes the lock, and makes sure that there is room for an entry, and a slot if
- * that is asked for.  Returns
- *  - 0, with the lock held;
- *  - 1, with the lock held: there is no room for an entry, so the timer must be
- *    stranded;
+ * that is asked for.  *now is as in struct timer.  Returns
+ *  - READY, AT_ONCE or NO_ROOM, with the lock held;
  *  - -ESHUTDOWN, with the lock free: the bucket is not open;
  *  - what arrival_grow returned, with the lock free.
  */
 static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
-				int64_t deadline, struct arrival *a)
+				int64_t deadline, const int64_t *now,
+				struct arrival *a)
 {
-	int r;
+	int r, ready = ARRIVAL_READY;
 
 	lock_acquire(&b->lock);
 	/* Not earlier: the CPU does this while it reads the bucket. */
 	*a = arrival_aim(b, deadline);
-	if (unlikely(deadline < a->lane->queue.nearest))
-		*a = arrival_place(b, w, deadline);
-	while (likely(b->open)) {
+	if (unlikely(deadline < a->lane->queue.nearest ||
+		     deadline < b->doubtful)) {
+		*a = arrival_place(b, w, deadline, *now);
+		ready = arrival_haste(b, w, a);
+	}
+	while (likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)) {
 		if (likely(arrival_ready(b, a->lane, slot)))
-			return 0;
+			return ready;
 		lock_release(&b->lock);
 		r = arrival_grow(b, a->lane, slot);
 		if (r < 0)
@@ -124,6 +152,10 @@ static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 	return unlikely(queue_push(&l->queue, e)) && e.deadline < b->nearest &&
 	       arrival_announce(b, w, e.deadline);
 }
+
+/* The same for an entry that must not wait for the slack. */
+bool arrival_push_at_once(struct bucket *b, struct wakeup *w, struct lane *l,
+			  struct entry e);
 
 /* The same; then releases the lock, and wakes the driver if necessary. */
 static inline void arrival_add(struct bucket *b, struct wakeup *w,

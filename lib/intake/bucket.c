@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "intake/bucket.h"
+#include "os/clock.h"
 #include "os/must.h"
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
@@ -49,17 +50,38 @@ size_t bucket_bytes(const struct bucket *b)
 	return bytes;
 }
 
+/*
+ * A deadline that is near by the base may have passed.  With a slack, so may
+ * any that is due less than the slack after the nearest one, for which the
+ * driver sleeps on.
+ */
+void bucket_set_doubtful(struct bucket *b, const struct wakeup *w)
+{
+	int64_t near = clock_add(b->now, NEAR_NS);
+	int64_t slack =
+		w->slack > 0 ? clock_add(b->nearest, w->slack) : INT64_MIN;
+
+	b->doubtful = clock_later(near, slack);
+}
+
+void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now)
+{
+	b->now = now;
+	b->base = distance_base(now);
+	bucket_set_doubtful(b, w);
+}
+
 void bucket_open(struct bucket *b)
 {
 	lock_acquire(&b->lock);
-	b->open = true;
+	b->state = BUCKET_OPEN;
 	lock_release(&b->lock);
 }
 
 void bucket_shut(struct bucket *b)
 {
 	lock_acquire(&b->lock);
-	b->open = false;
+	b->state = BUCKET_SHUT;
 	lock_release(&b->lock);
 }
 
@@ -73,6 +95,6 @@ void bucket_check(struct bucket *b)
 	must(b->stranded_nearest >= b->nearest);
 	if (b->pool)
 		slots_check(&b->slots);
-	must(b->pool || !b->open);
+	must(b->pool || b->state == BUCKET_SHUT);
 	lock_release(&b->lock);
 }

@@ -64,17 +64,25 @@ struct bucket_counts {
 	struct counter ended; /* timers that ended with such a run */
 };
 
+enum bucket_state {
+	BUCKET_SHUT, /* nothing is scheduled here; also before it is used */
+	BUCKET_OPEN,
+	BUCKET_KICKED, /* open; a thread may still owe the driver a wake-up */
+};
+
 struct bucket {
 	struct lock lock;
 	/*
 	 * Protected by the lock.  Exceptions: slots.chunk, and reading
 	 * counters.
 	 */
-	bool open;
-	bool grows;      /* allocates memory as needed; see reserve.h */
-	uint32_t falls;  /* how often in a row nearest fell a little */
-	int64_t nearest; /* no timer here is due earlier */
-	int64_t base;    /* distances are counted from this; may be old */
+	enum bucket_state state;
+	bool grows;       /* allocates memory as needed; see reserve.h */
+	uint32_t falls;   /* how often in a row nearest fell a little */
+	int64_t nearest;  /* no timer here is due earlier */
+	int64_t now;      /* the time when it was last asked for */
+	int64_t base;     /* the same in ticks: distances are counted from it */
+	int64_t doubtful; /* an earlier deadline may have passed */
 	struct block *spares;
 	struct counter scheduled;
 	struct counter rescheduled;
@@ -164,6 +172,15 @@ size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
 
 /* Makes the recycled slots free, so that schedule calls can take them. */
 void bucket_flush(struct bucket *b);
+
+/*
+ * The time is now: for distances, and to know which deadlines may have passed.
+ * Under the lock.
+ */
+void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now);
+
+/* To be called when `nearest` was changed.  Under the lock. */
+void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
 
 /* The bucket's memory, including itself.  Under the lock. */
 size_t bucket_bytes(const struct bucket *b);

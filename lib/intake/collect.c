@@ -107,6 +107,7 @@ static void announce(struct bucket *b, struct wakeup *w)
 		nearest = t < nearest ? t : nearest;
 	}
 	b->nearest = nearest;
+	bucket_set_doubtful(b, w);
 	/* The driver is awake, so it need not be woken. */
 	if (nearest < INT64_MAX)
 		wakeup_announce(w, b->slots.bucket, nearest);
@@ -121,7 +122,7 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	queue_cursor_step(&v->cursor);
 	v->stranded = NULL;
 	lock_acquire_hot(&b->lock);
-	b->base = distance_base(v->now);
+	bucket_set_time(b, w, v->now);
 	if (!v->blocks_done && take_blocks(b, v)) {
 		v->blocks_done = true;
 		visit_stranded(b, v);

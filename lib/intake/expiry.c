@@ -15,11 +15,6 @@ int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
 	return clock_add((int64_t)((uint64_t)deadline + skipped), period);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* The timer was cancelled, and its state is word since then. */
 static enum expiry over(struct slot *s, uint32_t word)
 {
@@ -46,7 +41,7 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
 {
-	int64_t due = later(s->deadline, e->deadline);
+	int64_t due = clock_later(s->deadline, e->deadline);
 
 	*word = atom32_load(&s->state);
 	if (!slot_owns(s, e))
@@ -105,7 +100,7 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
 {
 	uint32_t word = atom32_load(&s->state);
-	int64_t due = later(s->deadline, earliest);
+	int64_t due = clock_later(s->deadline, earliest);
 
 	return likely(slot_state(word) == SLOT_REPEATING) &&
 	       put_back(s, &word, e, due);

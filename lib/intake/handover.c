@@ -47,9 +47,12 @@ static bool strand(struct bucket *b, struct wakeup *w, struct slot *s)
 	return handover_announce(b, w, s->queued);
 }
 
-void handover_strand_new(struct bucket *b, struct wakeup *w, struct slot *s)
+TT_NOINLINE void handover_add(struct bucket *b, struct wakeup *w,
+			      struct lane *l, struct slot *s, int result)
 {
-	bool kick = strand(b, w, s);
+	bool kick = result == ARRIVAL_AT_ONCE
+			    ? arrival_push_at_once(b, w, l, slot_entry(s))
+			    : strand(b, w, s);
 
 	lock_release(&b->lock);
 	if (kick)
@@ -74,7 +77,8 @@ void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
  * Also releases it for a while to allocate memory.  During that time the timer
  * is still handed over, and may be rescheduled.
  */
-static void file(struct bucket *b, struct wakeup *w, struct slot *s)
+static void file(struct bucket *b, struct wakeup *w, struct slot *s,
+		 int64_t now)
 {
 	struct arrival a;
 	bool kick;
@@ -88,7 +92,9 @@ static void file(struct bucket *b, struct wakeup *w, struct slot *s)
 	}
 	if (arrival_has_room(b, a.lane)) {
 		clear_handed_over(s);
-		kick = arrival_push(b, w, a.lane, slot_entry(s));
+		kick = a.due > now ? arrival_push(b, w, a.lane, slot_entry(s))
+				   : arrival_push_at_once(b, w, a.lane,
+							  slot_entry(s));
 	} else {
 		kick = strand(b, w, s);
 	}
@@ -116,7 +122,7 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 	e = slot_entry(s);
 	x = expiry_run(s, &e, now, overrun);
 	if (x == EXPIRY_LATER) {
-		file(b, w, s);
+		file(b, w, s, now);
 		return x;
 	}
 	if (x == EXPIRY_OVER)
@@ -141,16 +147,16 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 		    int64_t *ret_due)
 {
 	struct entry e;
-	int64_t earliest;
+	int64_t now;
 
 	if (likely(!slot_repeats(s)))
 		return false;
-	earliest = wakeup_earliest(w, watch_now(w->watch));
+	now = watch_now(w->watch);
 	lock_acquire(&b->lock);
 	*ret_due = s->queued;
-	if (expiry_rearm(s, &e, earliest)) {
+	if (expiry_rearm(s, &e, wakeup_earliest(w, now))) {
 		counter_add(&b->counts.fired, 1);
-		file(b, w, s);
+		file(b, w, s, now);
 		return true;
 	}
 	s->queued = *ret_due;

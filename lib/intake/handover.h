@@ -16,7 +16,7 @@
  *  2. A timer that is handed over is pending until its callback begins.  It can
  *     be cancelled and rescheduled like any other.
  *
- * The thread that has the timer: begin, rearm, count, free, strand_new.  The
+ * The thread that has the timer: begin, rearm, count, free, add.  The
  * driver: give, strand, collect.  Any thread, under the lock: announce.
  * test/model/slot.pml is a model of this for Spin.
  */
@@ -62,10 +62,11 @@ int64_t handover_count(struct bucket *b, const struct slot *s);
 void handover_free(struct bucket *b, struct slot *s);
 
 /*
- * Strands a timer that was just given a deadline, and has no entry that counts.
- * Called with the lock held; releases it.
+ * As arrival_add, if arrival_begin has returned AT_ONCE or NO_ROOM.  In the
+ * second case, the timer is stranded.
  */
-void handover_strand_new(struct bucket *b, struct wakeup *w, struct slot *s);
+void handover_add(struct bucket *b, struct wakeup *w, struct lane *l,
+		  struct slot *s, int result);
 
 /* Strands the timer of e, which is in no queue.  Does nothing if e is stale. */
 void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e);

@@ -117,9 +117,9 @@ bool intake_use(struct intake *in, struct bucket *b)
 	lock_acquire(&b->lock);
 	if (!b->pool && in->open) {
 		intake_set_up(in, b);
-		b->open = true;
+		b->state = BUCKET_OPEN;
 	}
-	open = b->open;
+	open = b->state != BUCKET_SHUT;
 	lock_release(&b->lock);
 	lock_release(&in->lock);
 	return open;

@@ -9,9 +9,9 @@
  * Go runtime and libev do the same.)
  *
  * To an earlier time: the timer gets a new entry in the same bucket, with a
- * ticket of its own, and the old entry no longer counts.  A timer that is
- * handed over (see handover.h) has no entry: the new deadline is for the entry
- * that it will get.
+ * ticket of its own, and the old entry no longer counts.  The same if there is
+ * a slack, and the new deadline has passed.  A timer that is handed over (see
+ * handover.h) has no entry: the new deadline is for the entry that it will get.
  */
 #include "config.h"
 
@@ -31,10 +31,14 @@ static bool mark_moved(struct slot *s, uint32_t word)
 	       slot_change(s, &word, SLOT_MOVED);
 }
 
-/* Reschedules a pending timer.  1: it needs a new entry. */
-static int move_pending(struct slot *s, uint32_t word, int64_t deadline)
+/*
+ * Reschedules a pending timer.  1: it needs a new entry.  at_once: it must not
+ * wait for the slack.
+ */
+static int move_pending(struct slot *s, uint32_t word, int64_t deadline,
+			bool at_once)
 {
-	if (deadline < s->queued)
+	if (deadline < s->queued || at_once)
 		return 1;
 	if (deadline == s->deadline)
 		return 0;
@@ -74,7 +78,8 @@ static uint32_t learn_state(const struct slot *s)
 }
 
 /* As bucket_reschedule, under the lock.  1: it needs a new entry. */
-static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
+static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside,
+		bool at_once)
 {
 	uint32_t word = learn_state(s);
 
@@ -83,7 +88,7 @@ static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside)
 	switch (slot_state(word)) {
 	case SLOT_ARMED:
 	case SLOT_MOVED:
-		return move_pending(s, word, deadline);
+		return move_pending(s, word, deadline, at_once);
 	case SLOT_RUNNING:
 	case SLOT_REPEATING:
 		return move_running(s, word, deadline, inside);
@@ -131,10 +136,10 @@ static int result(struct bucket *b, int r)
 static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t deadline)
 {
-	int64_t earliest = wakeup_earliest(w, watch_now(w->watch));
+	int64_t now = watch_now(w->watch);
 	bool kick = false;
 
-	s->queued = deadline > earliest ? deadline : earliest;
+	s->queued = clock_later(deadline, wakeup_earliest(w, now));
 	s->deadline = deadline;
 	if (s->stranded)
 		kick = handover_announce(b, w, s->queued);
@@ -146,23 +151,25 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 }
 
 static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
-			uint64_t id, int64_t deadline, bool inside)
+			uint64_t id, int64_t deadline, bool inside,
+			bool at_once)
 {
+	const int64_t unknown = 0;
 	struct arrival a;
-	int r, room = arrival_begin(b, w, false, deadline, &a);
+	int r, room = arrival_begin(b, w, false, deadline, &unknown, &a);
 
 	if (room < 0)
 		return room;
-	r = result(b, move(s, id, deadline, inside));
+	r = result(b, move(s, id, deadline, inside, at_once));
 	if (r != 1) {
 		lock_release(&b->lock);
 		return r;
 	}
 	r = result(b, get_new_entry(s, deadline, a.due));
-	if (likely(r == 0 && room == 0))
+	if (likely(r == 0 && room == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, slot_entry(s));
 	else if (r == 0)
-		handover_strand_new(b, w, s);
+		handover_add(b, w, a.lane, s, room);
 	else if (r == 1)
 		r = move_handed_over(b, w, s, deadline);
 	else
@@ -173,16 +180,19 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 		      uint64_t id, int64_t deadline, bool inside)
 {
+	bool at_once =
+		unlikely(w->slack > 0) && deadline <= watch_now(w->watch);
 	int r;
 
 	lock_acquire(&b->lock);
-	r = likely(b->open) ? result(b, move(s, id, deadline, inside))
-			    : -ESHUTDOWN;
+	r = likely(b->state != BUCKET_SHUT)
+		    ? result(b, move(s, id, deadline, inside, at_once))
+		    : -ESHUTDOWN;
 	if (unlikely(r == 1 && slot_is_handed_over(s)))
 		return move_handed_over(b, w, s, deadline);
 	lock_release(&b->lock);
 	if (unlikely(r == 1))
-		r = move_earlier(b, w, s, id, deadline, inside);
+		r = move_earlier(b, w, s, id, deadline, inside, at_once);
 	return r;
 }
 

@@ -113,7 +113,7 @@ static bool has_slots(struct bucket *b)
 	bool any;
 
 	lock_acquire(&b->lock);
-	any = !b->open || slots_any(&b->slots) ||
+	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
 	      (b->grows && slots_untouched(&b->slots) > 0);
 	lock_release(&b->lock);
 	return any;

@@ -13,7 +13,7 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	struct arrival a;
 	struct slot *s;
 	uint64_t id;
-	int r = arrival_begin(b, w, true, t->deadline, &a);
+	int r = arrival_begin(b, w, true, t->deadline, &t->now, &a);
 
 	if (unlikely(r < 0))
 		return r;
@@ -25,10 +25,10 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 		*ret_id = id;
 	tool_release(s);
 	slot_arm(s, t, a.due);
-	if (likely(r == 0))
+	if (likely(r == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, slot_entry(s));
 	else
-		handover_strand_new(b, w, s);
+		handover_add(b, w, a.lane, s, r);
 	PROBE4(schedule, id, t->deadline, t->fn, t->arg);
 	return 0;
 }

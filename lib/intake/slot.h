@@ -87,6 +87,7 @@ struct timer {
 	int64_t period; /* 0: it does not repeat */
 	timerthread_fn *fn;
 	void *arg;
+	int64_t now; /* the time of the call; 0: the caller does not know it */
 };
 
 struct slot {

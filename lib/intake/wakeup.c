@@ -100,31 +100,59 @@ static int64_t latest(const struct wakeup *w, int64_t deadline)
 	return until > AWAKE ? until : AWAKE + 1;
 }
 
+/*
+ * As wakeup_owes_kick, under the lock.  The load is relaxed: who has stored
+ * that value has made the system call before.
+ */
+static bool owes_kick(const struct wakeup *w)
+{
+	return w->kicked && w->sleep != AWAKE && !w->spinning &&
+	       atom32_load(&w->sent) != atom32_load(&w->seq);
+}
+
+bool wakeup_owes_kick(struct wakeup *w)
+{
+	bool owes;
+
+	lock_acquire(&w->lock);
+	owes = owes_kick(w);
+	lock_release(&w->lock);
+	return owes;
+}
+
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 {
 	int64_t until = latest(w, deadline);
-	bool kick = false;
+	bool kick;
 
 	lock_acquire(&w->lock);
 	w->visit[bucket] = deadline;
 	if (deadline < w->arrivals) {
 		w->arrivals = deadline;
-		kick = until < w->sleep;
-		if (kick) {
+		if (until < w->sleep) {
 			w->sleep = until;
 			w->kicked = true;
 			change(w);
 		}
 	}
-	kick = kick && !w->spinning;
+	kick = owes_kick(w);
 	lock_release(&w->lock);
 	return kick;
 }
 
-/* In a loop, this has the driver lie down again. */
+/*
+ * In a loop, this has the driver lie down again.  A sleep that began before seq
+ * was read has ended when the call has returned, and a later one needs no
+ * wake-up for what was announced by then.  A thread that is held up before it
+ * stores an old value causes needless calls, until one of them stores the new
+ * value.
+ */
 void wakeup_kick(struct wakeup *w)
 {
+	uint32_t seq = atom32_load(&w->seq);
+
 	sleeper_wake(&w->sleeper, &w->seq);
+	atom32_store(&w->sent, seq);
 }
 
 int64_t wakeup_arrivals(struct wakeup *w)
@@ -194,12 +222,17 @@ static int64_t first(const struct wakeup *w, int64_t next)
 	return own < w->arrivals ? own : w->arrivals;
 }
 
-/* When the driver must wake up for this deadline. */
+/*
+ * When the driver must wake up for this deadline.  If it has passed: now,
+ * whatever the slack.
+ */
 static int64_t sleep_until(const struct wakeup *w, int64_t deadline,
 			   int64_t now)
 {
 	int64_t until = latest(w, deadline);
 
+	if (deadline <= now)
+		return AWAKE + 1;
 	return is_shortened(w) ? halfway(now, until) : until;
 }
 
@@ -220,7 +253,7 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 	seq = atom32_load(&w->seq);
 	deadline = first(w, next);
 	until = sleep_until(w, deadline, now);
-	if (deadline <= now || until <= now || wakeup_stopping(w)) {
+	if (until <= now || wakeup_stopping(w)) {
 		lock_release(&w->lock);
 		return false;
 	}
@@ -309,8 +342,7 @@ static void set_descriptor(struct wakeup *w)
 
 void wakeup_lie_down(struct wakeup *w, int64_t next)
 {
-	int64_t now = is_shortened(w) ? watch_now(w->watch) : INT64_MIN;
-	int64_t until;
+	int64_t until, now = watch_now(w->watch);
 
 	lock_acquire(&w->lock);
 	until = sleep_until(w, first(w, next), now);

@@ -19,7 +19,8 @@
  *     the sleep ends the sleep.
  *  3. A wake-up is sent only if the driver sleeps, or has decided to sleep,
  *     beyond the new deadline plus the slack, and only if that is earlier than
- *     everything for which a wake-up was sent before.  After several wake-ups
+ *     everything for which a wake-up was sent before; or to help another thread
+ *     (see 5).  After several wake-ups
  *     in a row, with no sleep between them that lasted to its end, the driver
  *     sleeps only half as long as it might.  Then a timer that is announced for
  *     the other half needs no wake-up.  This costs at most one more sleep for
@@ -29,13 +30,15 @@
  *     immediately, and the loop then has the driver lie down again.  So no
  *     thread sets it to a later time than another has announced, however long a
  *     thread takes between its announcement and its system call.
+ *  5. No timer waits for a thread that is held up outside a lock.  The
+ *     announcement is made under the bucket's lock (order: bucket, then this
+ *     one), the system call when both are free.  A thread may be preempted
+ *     between the two.  Until it has made its call, every other thread that
+ *     adds a timer to that bucket, or announces one in another bucket, makes
+ *     the call, too.
  *
- * The announcement is made under the bucket's lock (order: bucket, then this
- * one).  The system call is made when both are free.  A thread that is
- * preempted between the two delays its own timer, and those due after it, until
- * it runs again.  Earlier timers send a wake-up of their own.
- *
- * Any thread: announce, earliest, next, awake, kick, stop, stopping.  The
+ * Any thread: announce, earliest, next, awake, kick, owes_kick, stop, stopping.
+ * The
  * driver: the rest.  If it sleeps in a loop, lie_down and rise take the place
  * of sleep.  test/model/wakeup.pml is a model for Spin of the way to sleep and
  * of the wake-up, test/model/polled.pml one of the descriptor.
@@ -65,6 +68,7 @@ struct wakeup {
 	 */
 	atom32 seq;
 	atom32 stopping; /* set once, under the lock; read without it */
+	atom32 sent;     /* a wake-up was sent after seq had this value */
 	/* Protected by the lock. */
 	int64_t arrivals; /* no timer in a bucket is due earlier */
 	int64_t sleep;    /* the driver sleeps until then; INT64_MIN: awake */
@@ -106,15 +110,20 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 void wakeup_kick(struct wakeup *w);
 
 /*
+ * Has a thread announced a timer that must end this sleep of the driver, and
+ * perhaps not sent the wake-up yet?
+ */
+bool wakeup_owes_kick(struct wakeup *w);
+
+/*
  * A timer that is armed now is not due before this, even if its deadline has
  * passed.  So a caller that asks for "as soon as possible" again and again does
- * not overtake other timers.  The driver does not sleep longer because of this.
- * Exceptions: the wall clock may be set back, and a virtual clock stands still.
- * With these, the timer keeps its deadline.
+ * not overtake other timers.  Exceptions: the wall clock may be set back, and a
+ * virtual clock stands still.  With these, the timer keeps its deadline.
  */
 static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
 {
-	return watch_goes_on(w->watch) ? clock_add(now, -w->slack) : INT64_MIN;
+	return watch_goes_on(w->watch) ? now : INT64_MIN;
 }
 
 /* No timer in a bucket is due earlier than this. */

@@ -24,4 +24,9 @@ struct timespec clock_timespec(int64_t t);
 /* a + b; saturates at INT64_MIN and INT64_MAX. */
 int64_t clock_add(int64_t a, int64_t b);
 
+static inline int64_t clock_later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 #endif

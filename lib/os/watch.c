@@ -3,10 +3,9 @@
 
 #include "os/watch.h"
 
-void watch_init(struct watch *w, clockid_t clock, int64_t error)
+void watch_init(struct watch *w, clockid_t clock)
 {
 	w->clock = clock;
-	coarse_init(&w->coarse, clock, error);
 	w->is_virtual = false;
 	lock_init(&w->lock);
 	w->shown = 0;
@@ -14,7 +13,7 @@ void watch_init(struct watch *w, clockid_t clock, int64_t error)
 
 void watch_init_virtual(struct watch *w, int64_t now)
 {
-	watch_init(w, CLOCK_MONOTONIC, 0);
+	watch_init(w, CLOCK_MONOTONIC);
 	w->is_virtual = true;
 	w->shown = now;
 }

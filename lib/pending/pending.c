@@ -202,11 +202,6 @@ static bool add_to_wheel(struct pending *p, struct entry e)
 	       wheel_add(&p->wheel, e, &p->spares);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static int64_t near_to(int64_t now)
 {
 	return clock_add(now, PENDING_NEAR_NS);
@@ -321,7 +316,7 @@ static void open_first(struct pending *p, int64_t now)
 	 */
 	wheel_advance(&p->wheel, first.deadline);
 	send_back(p, b->entry,
-		  open_block(p, b, near_to(later(first.deadline, now))));
+		  open_block(p, b, near_to(clock_later(first.deadline, now))));
 	drop_block(p, b);
 }
 
@@ -353,7 +348,7 @@ static void open_slice(struct pending *p, int64_t now)
 {
 	int64_t last;
 	struct block *b = wheel_open(&p->wheel, &last);
-	size_t far = open_block(p, b, later(last, near_to(now)));
+	size_t far = open_block(p, b, clock_later(last, near_to(now)));
 
 	while (far > 0) {
 		size_t others = gather_last(p, b->entry, far);

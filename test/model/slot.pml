@@ -70,7 +70,7 @@
  *	begin		intake/expiry.c expiry_begin expiry_run judge put_back
  *	begin		intake/slot.h slot_begin slot_owns slot_hand_over
  *	begin		intake/handover.c handover_give set_handed_over
- *	strand		intake/handover.c strand handover_strand_new
+ *	strand		intake/handover.c strand handover_add
  *	strand_entry	intake/handover.c handover_strand
  *	handover_collect intake/handover.c handover_collect
  *	handover_collect intake/collect.c visit_stranded take_stranded

@@ -220,10 +220,6 @@ int main(int argc, char **argv)
 	confine(at_start, later, true);
 	check(timerthread_create(&tt) == 0, "create");
 	check(timerthread_set_clock(tt, clock_named(argv[2])) == 0, "clock");
-	/* Long enough for the coarse clock. */
-	if (clock_named(argv[2]) == CLOCK_REALTIME)
-		check(timerthread_set_slack(tt, 20 * TIMERTHREAD_MSEC) == 0,
-		      "slack");
 	if (clock_named(argv[2]) == CLOCK_BOOTTIME)
 		check(timerthread_set_reserve(tt, 1000) == 0, "reserve");
 	check(start() == 0, "start");

@@ -49,7 +49,7 @@ static inline uint64_t bare_add(uint32_t bucket, const struct timer *t)
 static inline uint64_t bare_schedule(uint32_t bucket, int64_t deadline,
 				     timerthread_fn *fn, void *arg)
 {
-	return bare_add(bucket, &(struct timer){deadline, 0, fn, arg});
+	return bare_add(bucket, &(struct timer){deadline, 0, fn, arg, 0});
 }
 
 static inline int bare_cancel(uint64_t id)

@@ -3,6 +3,7 @@
 #include "contents.h"
 #include "fail_alloc.h"
 #include "harness.h"
+#include "intake/arrival.h"
 #include "intake/bucket.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
@@ -48,7 +49,7 @@ static void begin_all(uint32_t n)
 
 static void begin_on(clockid_t clock)
 {
-	watch_init(&watch, CLOCK_MONOTONIC, 0);
+	watch_init(&watch, CLOCK_MONOTONIC);
 	watch.clock = clock;
 	begin_all(1);
 }
@@ -75,7 +76,8 @@ static void end(void)
 static int try_to_schedule(int64_t deadline, uint64_t *ret_id)
 {
 	return bucket_schedule(bucket, &wakeup,
-			       &(struct timer){deadline, 0, fn, NULL}, ret_id);
+			       &(struct timer){deadline, 0, fn, NULL, 0},
+			       ret_id);
 }
 
 /* Many are scheduled: a ck_assert for each would take longer than that. */
@@ -536,21 +538,120 @@ START_TEST(what_has_just_passed_is_due_now)
 }
 END_TEST
 
-/* Less the slack, so that the driver sleeps no longer for it. */
-START_TEST(what_has_passed_has_had_its_slack)
+/* It is due now, and the driver does not sleep on for the slack. */
+static void check_at_once(int64_t deadline)
+{
+	int64_t before = watch_now(&watch), due;
+	uint64_t id = schedule(deadline);
+
+	due = slot_of(id)->queued;
+	ck_assert_int_ge(due, before);
+	ck_assert_int_le(due, watch_now(&watch));
+	ck_assert_int_le(announced(), due - wakeup.slack);
+}
+
+/* Something that has expired waits in its lane for the slack. */
+static uint64_t wait_for_one_to_expire(void)
+{
+	int64_t soon = watch_now(&watch) + 1000;
+	uint64_t id = schedule(soon);
+
+	while (watch_now(&watch) <= soon)
+		;
+	return id;
+}
+
+START_TEST(what_has_passed_does_not_wait_for_the_slack)
+{
+	begin_on(CLOCK_MONOTONIC);
+	wakeup.slack = HOUR;
+	for (int i = 1; i < 100; i++) {
+		int64_t t = watch_now(&watch);
+
+		/* Also one that is later than what waits. */
+		wait_for_one_to_expire();
+		check_at_once(watch_now(&watch));
+		check_at_once(t - i * HOUR / 50);
+		check_at_once(i % 2 ? INT64_MIN : t - i * SECOND);
+		run_due(watch_now(&watch));
+	}
+	end();
+}
+END_TEST
+
+/* The same for a slack that is short, and lanes that are far. */
+START_TEST(what_has_passed_goes_to_no_other_lane)
+{
+	begin_on(CLOCK_MONOTONIC);
+	wakeup.slack = 50 * MS;
+	wait_for_one_to_expire();
+	/* As if the clock had not been read for long. */
+	bucket->base -= distance_base(HOUR);
+	bucket->now -= HOUR;
+	bucket_set_doubtful(bucket, &wakeup);
+	check_at_once(watch_now(&watch));
+	end();
+}
+END_TEST
+
+START_TEST(moved_to_what_has_passed_it_does_not_wait)
 {
 	int64_t before;
 	uint64_t id;
 
 	begin_on(CLOCK_MONOTONIC);
 	wakeup.slack = HOUR;
+	id = wait_for_one_to_expire();
 	before = watch_now(&watch);
-	id = schedule(before - HOUR / 2);
-	ck_assert_int_eq(slot_of(id)->queued, before - HOUR / 2);
-	id = schedule(before - 2 * HOUR);
-	ck_assert_int_ge(slot_of(id)->queued, before - HOUR);
-	ck_assert_int_le(slot_of(id)->queued, watch_now(&watch) - HOUR);
-	ck_assert_int_eq(announced(), slot_of(id)->queued);
+	ck_assert_int_eq(reschedule(id, before), 0);
+	ck_assert_int_ge(slot_of(id)->queued, before);
+	ck_assert_int_le(announced(), slot_of(id)->queued - HOUR);
+	ck_assert_uint_eq(run_due(watch_now(&watch)), 1);
+	end();
+}
+END_TEST
+
+/* What was announced last is the same, and nobody has woken the driver. */
+static void hold_up_a_caller(int64_t deadline)
+{
+	wakeup_lie_down(&wakeup, INT64_MAX);
+	ck_assert(arrival_announce(bucket, &wakeup, deadline));
+	ck_assert(wakeup_owes_kick(&wakeup));
+}
+
+START_TEST(others_wake_the_driver_for_one_that_is_held_up)
+{
+	int64_t far;
+	uint64_t id;
+
+	begin_on(CLOCK_MONOTONIC);
+	ck_assert_int_eq(sleeper_open(&wakeup.sleeper, CLOCK_MONOTONIC, true),
+			 0);
+	far = watch_now(&watch) + HOUR;
+	hold_up_a_caller(far);
+	id = schedule(far + 1);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+	schedule(far + 2);
+	ck_assert_int_eq(bucket->state, BUCKET_OPEN);
+
+	wakeup_rise(&wakeup);
+	hold_up_a_caller(far - MS);
+	ck_assert_int_eq(reschedule(id, far), 0);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+
+	/* A driver that is awake needs no call. */
+	wakeup_rise(&wakeup);
+	hold_up_a_caller(far - 2 * MS);
+	wakeup_rise(&wakeup);
+	schedule(far + 3);
+	ck_assert_int_eq(bucket->state, BUCKET_OPEN);
+
+	/* Nor does this open a bucket that is shut. */
+	hold_up_a_caller(far - 3 * MS);
+	bucket_shut(bucket);
+	ck_assert_int_eq(try_to_schedule(far, NULL), -ESHUTDOWN);
+	ck_assert_int_eq(bucket->state, BUCKET_SHUT);
+	sleeper_close(&wakeup.sleeper);
 	end();
 }
 END_TEST
@@ -1664,7 +1765,10 @@ int main(void)
 		what_falls_is_seldom_announced,
 		what_has_passed_is_due_now,
 		what_has_just_passed_is_due_now,
-		what_has_passed_has_had_its_slack,
+		what_has_passed_does_not_wait_for_the_slack,
+		what_has_passed_goes_to_no_other_lane,
+		moved_to_what_has_passed_it_does_not_wait,
+		others_wake_the_driver_for_one_that_is_held_up,
 		what_has_passed_keeps_its_turn,
 		rescheduled_to_what_has_passed,
 		on_some_clocks_it_keeps_its_deadline,

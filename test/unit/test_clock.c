@@ -824,7 +824,7 @@ START_TEST(realtime_periodic)
 
 	engine_begin(CLOCK_REALTIME);
 	now = clock_now(CLOCK_REALTIME);
-	bare_add(0, &(struct timer){now + HOUR, HOUR, count, NULL});
+	bare_add(0, &(struct timer){now + HOUR, HOUR, count, NULL, 0});
 	ck_assert_int_eq(bare_turn(), now + HOUR);
 	step(CLOCK_REALTIME, 10);
 	ck_assert_int_eq(bare_turn(), now + 11 * HOUR);
@@ -847,7 +847,7 @@ START_TEST(realtime_stepped_back_reclaims)
 	bare_turn();
 	step(CLOCK_REALTIME, 0);
 	for (int i = 0; i < 100; i++) {
-		const struct timer t = {INT64_MAX - 1, 0, never, NULL};
+		const struct timer t = {INT64_MAX - 1, 0, never, NULL, 0};
 
 		ck_assert_int_eq(bucket_schedule(&engine.intake->bucket[0],
 						 &engine.wakeup, &t, &id[i]),

@@ -175,7 +175,7 @@ static void arm(int64_t period)
 	memset(&bucket, 0, sizeof(bucket));
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &(struct timer){DEADLINE, period, fn, NULL},
+	id = slot_arm(&slot, &(struct timer){DEADLINE, period, fn, NULL, 0},
 		      DEADLINE);
 	entry = slot_entry(&slot);
 	cancelled = NOT_DONE;

@@ -66,7 +66,8 @@ static uint64_t schedule_in(uint32_t bucket, int64_t deadline)
 	uint64_t id = 0;
 
 	must(bucket_schedule(&intake->bucket[bucket], &wakeup,
-			     &(struct timer){deadline, 0, fn, NULL}, &id) == 0);
+			     &(struct timer){deadline, 0, fn, NULL, 0},
+			     &id) == 0);
 	return id;
 }
 

@@ -190,7 +190,7 @@ static void hold_none_up(void)
 
 	self = bare_schedule(0, 0, arm_again, number(0));
 	bare_add(1, &(struct timer){watch_now(&engine.watch), 1, count,
-				    number(1)});
+				    number(1), 0});
 	bare_schedule(0, 0, plan_again, number(3));
 	for (int i = 1; i <= TURNS; i++) {
 		int64_t now = watch_now(&engine.watch);

@@ -24,7 +24,7 @@ static int64_t now(void)
 static void begin(void)
 {
 	wakeup_close(&wakeup);
-	watch_init(&watch, CLOCK_MONOTONIC, 0);
+	watch_init(&watch, CLOCK_MONOTONIC);
 	wakeup_init(&wakeup, &watch);
 	ck_assert(wakeup_open(&wakeup, BUCKETS));
 }
@@ -296,18 +296,19 @@ START_TEST(what_is_earlier_wakes)
 }
 END_TEST
 
-/* What arrives late is due so early that the slack lets nobody sleep. */
-START_TEST(what_is_late_has_had_its_slack)
+/* If something has expired, nobody sleeps, whatever the slack. */
+START_TEST(what_is_late_does_not_wait_for_the_slack)
 {
 	struct watch still;
 	int64_t t = now();
 
 	begin();
 	wakeup.slack = hour;
-	ck_assert_int_eq(wakeup_earliest(&wakeup, t), t - hour);
+	ck_assert_int_eq(wakeup_earliest(&wakeup, t), t);
 	wakeup.woken = 1;
-	wakeup_announce(&wakeup, 0, wakeup_earliest(&wakeup, now()));
-	wakeup_sleep(&wakeup, INT64_MAX, now());
+	wakeup_announce(&wakeup, 0, t);
+	ck_assert(!wakeup_sleep(&wakeup, INT64_MAX, t));
+	ck_assert(!wakeup_sleep(&wakeup, t, t));
 	ck_assert_uint_eq(wakeup.woken, 1);
 	watch_init_virtual(&still, t);
 	wakeup.watch = &still;
@@ -406,21 +407,35 @@ static int64_t set_to(void)
 }
 
 /*
- * The first shall wake the driver.  Until it does, what is later may rely on
- * it, what is earlier must not: that thread may not run.
+ * The first shall wake the driver.  Until it has, nobody relies on it: that
+ * thread may not run.
  */
-START_TEST(who_is_earlier_wakes_too)
+START_TEST(until_one_has_woken_it_all_do)
 {
 	int64_t far = now() + hour;
 
 	begin_polled();
 	wakeup_lie_down(&wakeup, far);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+	ck_assert(!wakeup_announce(&wakeup, 5, far + 1));
 	ck_assert(wakeup_announce(&wakeup, 0, far - 10));
+	ck_assert(wakeup_owes_kick(&wakeup));
+	ck_assert(wakeup_announce(&wakeup, 1, far - 10));
+	ck_assert(wakeup_announce(&wakeup, 2, far - 5));
+	wakeup_kick(&wakeup);
+	ck_assert(!wakeup_owes_kick(&wakeup));
 	ck_assert(!wakeup_announce(&wakeup, 1, far - 10));
 	ck_assert(!wakeup_announce(&wakeup, 2, far - 5));
 	ck_assert(wakeup_announce(&wakeup, 2, far - 11));
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 11);
 	ck_assert_int_eq(asleep_until(), far - 11);
+	/* It is awake, whoever is still to call it. */
+	wakeup_rise(&wakeup);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+	ck_assert(!wakeup_announce(&wakeup, 3, far - 12));
+	/* And for the next sleep, it needs none of that. */
+	wakeup_lie_down(&wakeup, far);
+	ck_assert(!wakeup_owes_kick(&wakeup));
 	end_polled();
 }
 END_TEST
@@ -431,6 +446,23 @@ static bool readable(void)
 
 	return poll(&p, 1, 0) == 1;
 }
+
+START_TEST(does_not_lie_down_for_what_has_expired)
+{
+	begin_polled();
+	wakeup.slack = hour;
+	wakeup_lie_down(&wakeup, now());
+	ck_assert(readable());
+	wakeup_rise(&wakeup);
+	wakeup_lie_down(&wakeup, now() + hour);
+	ck_assert(!readable());
+	wakeup_rise(&wakeup);
+	wakeup_announce(&wakeup, 0, now());
+	wakeup_lie_down(&wakeup, INT64_MAX);
+	ck_assert(readable());
+	end_polled();
+}
+END_TEST
 
 START_TEST(lies_down_until_the_earliest)
 {
@@ -556,11 +588,12 @@ int main(void)
 		what_is_due_costs_no_sleep,
 		sleeps_until_the_deadline,
 		what_is_earlier_wakes,
-		who_is_earlier_wakes_too,
-		what_is_late_has_had_its_slack,
+		until_one_has_woken_it_all_do,
+		what_is_late_does_not_wait_for_the_slack,
 		after_a_row_of_wakeups_half_a_sleep,
 		a_deadline_ends_the_row,
 		lies_down_until_the_earliest,
+		does_not_lie_down_for_what_has_expired,
 		stopped_it_is_set_to_no_time,
 		stop_changes_the_futex,
 		stop_wakes,

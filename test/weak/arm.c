@@ -45,7 +45,7 @@ static void setup(void)
 
 static void schedule(void)
 {
-	const struct timer t = {10, 0, callback, &argument};
+	const struct timer t = {10, 0, callback, &argument, 0};
 
 	argument = 1;
 	slot_arm(&slot, &t, 10);

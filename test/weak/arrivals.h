@@ -19,11 +19,15 @@ struct arrival {
 	int64_t due;
 };
 
+enum { ARRIVAL_READY, ARRIVAL_AT_ONCE };
+
 static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
-				int64_t deadline, struct arrival *a)
+				int64_t deadline, const int64_t *now,
+				struct arrival *a)
 {
 	(void)w;
 	(void)slot;
+	(void)now;
 	lock_acquire(&b->lock);
 	*a = (struct arrival){NULL, deadline};
 	return 0;

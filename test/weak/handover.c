@@ -34,6 +34,9 @@ static bool arrival_announce(struct bucket *b, struct wakeup *w,
 	return false;
 }
 
+/* Nothing is told to the driver anyway. */
+#define arrival_push_at_once arrival_push
+
 /* Its slot goes back to the bucket. */
 #define slots_give(t, s, number) ((void)(t), (void)(s), (void)(number), freed++)
 #include "intake/handover.c"

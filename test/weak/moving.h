@@ -58,11 +58,11 @@ static void callback(void *arg)
 
 static void moving_init(void)
 {
-	const struct timer t = {NOW, 0, callback, &argument};
+	const struct timer t = {NOW, 0, callback, &argument, 0};
 
 	memset(&bucket, 0, sizeof(bucket));
 	lock_init(&bucket.lock);
-	bucket.open = true;
+	bucket.state = BUCKET_OPEN;
 	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	memset(&wakeup, 0, sizeof(wakeup));
 	wakeup.watch = &watch;

@@ -26,7 +26,7 @@ static void callback(void *arg)
 
 static void one_timer_init(int64_t period)
 {
-	const struct timer t = {NOW, period, callback, &argument};
+	const struct timer t = {NOW, period, callback, &argument, 0};
 
 	lock_init(&bucket.lock);
 	memset(&slot, 0, sizeof(slot));

@@ -4,12 +4,15 @@
  */
 #include "moving.h"
 
-void handover_strand_new(struct bucket *b, struct wakeup *w, struct slot *s)
+void handover_add(struct bucket *b, struct wakeup *w, struct lane *l,
+		  struct slot *s, int result)
 {
 	(void)b;
 	(void)w;
+	(void)l;
 	(void)s;
-	weak_fail("there is room for an entry");
+	(void)result;
+	weak_fail("there is room, and no slack");
 }
 
 bool handover_announce(struct bucket *b, struct wakeup *w, int64_t deadline)

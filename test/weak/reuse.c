@@ -51,7 +51,7 @@ static void new_callback(void *arg)
 
 static void setup(void)
 {
-	const struct timer t = {NOW, 0, old_callback, &old_argument};
+	const struct timer t = {NOW, 0, old_callback, &old_argument, 0};
 
 	lock_init(&bucket.lock);
 	memset(&slot, 0, sizeof(slot));
@@ -74,7 +74,7 @@ static bool recycle(void)
 
 static void cancel_and_schedule(void)
 {
-	const struct timer t = {2 * NOW, 0, new_callback, &new_argument};
+	const struct timer t = {2 * NOW, 0, new_callback, &new_argument, 0};
 
 	result[0] = slot_cancel(&slot, old_id);
 	lock_acquire(&bucket.lock);

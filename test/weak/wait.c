@@ -49,7 +49,7 @@ static void callback(void *arg)
 
 static void setup(void)
 {
-	const struct timer t = {NOW, 0, callback, &argument};
+	const struct timer t = {NOW, 0, callback, &argument, 0};
 
 	await_init(&await);
 	lock_init(&bucket.lock);

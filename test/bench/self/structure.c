@@ -40,7 +40,7 @@ static struct entry fetch_entry(void)
 
 static void set_up(void)
 {
-	const struct timer t = {INT64_MAX - 1, 0, ignore, NULL};
+	const struct timer t = {INT64_MAX - 1, 0, ignore, NULL, 0};
 	uint64_t id;
 
 	engine_init(&engine, NULL);
