@@ -219,7 +219,7 @@ def list_head():
         gdb.lookup_static_symbol("timerthread_instances")
     if symbol is None:
         raise gdb.GdbError("There is no debug information of libtimerthread.")
-    return symbol.value()["head"]
+    return symbol.value()
 
 
 def instances():

@@ -48,7 +48,8 @@
  *    driver.  There, each call on it returns -ECHILD immediately.  Exceptions:
  *    timerthread_destroy, which frees it, and timerthread_now.  The child may
  *    use and start an instance that was created but not started before the
- *    fork, if no thread was using it at that moment.
+ *    fork, if no thread was using it at that moment.  From Linux 4.14 on, the
+ *    same holds in a child of _Fork(3) or clone(2) that has memory of its own.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */

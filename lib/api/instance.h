@@ -90,24 +90,26 @@ struct timerthread {
 
 /*
  * Was it started by this process?  Acquire: pairs with the store in start_new,
- * so that everything that is constant from then on can be read.
+ * so that everything that is constant from then on can be read; and also the
+ * generation of this process.
  */
 static inline bool instance_lives(const struct timerthread *tt)
 {
-	return likely(atom32_load_acquire(&tt->engine.born) ==
-		      fork_generation());
+	uint32_t born = atom32_load_acquire(&tt->engine.born);
+
+	return likely(born == fork_generation());
 }
 
 /*
- * Was it started by a parent of this process?  Relaxed: fork(2) orders the
- * parent's store before this, and in the process that starts it the answer is
- * no, however old the value that is read.
+ * Was it started by a parent of this process?  Acquire: as above.  So in the
+ * process that starts it the answer is no, however old the value that is read.
  */
 static inline bool instance_inherited(const struct timerthread *tt)
 {
-	uint32_t born = atom32_load(&tt->engine.born);
+	uint32_t born = atom32_load_acquire(&tt->engine.born);
 
-	return unlikely(born != 0 && born != fork_generation());
+	return unlikely(born != FORK_NO_GENERATION &&
+			born != fork_generation());
 }
 
 /*

@@ -83,6 +83,8 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 
 static int start_new(struct timerthread *tt, const struct start *how)
 {
+	/* Before there is a thread that compares with it. */
+	uint32_t born = fork_need_generation();
 	int r = start_engine(tt, how);
 
 	if (r < 0)
@@ -91,7 +93,7 @@ static int start_new(struct timerthread *tt, const struct start *how)
 	tt->life = LIFE_RUNNING;
 	instances_add(&tt->listed, tt);
 	/* Release: pairs with the load in instance_lives. */
-	atom32_store_release(&tt->engine.born, fork_generation());
+	atom32_store_release(&tt->engine.born, born);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "intake/reserve.h"
+#include "os/fork.h"
 #include "os/pages.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ void engine_init(struct engine *e, struct timerthread *instance)
 {
 	memset(e, 0, sizeof(*e));
 	e->instance = instance;
+	atom32_store(&e->born, FORK_NO_GENERATION);
 	e->slow = (struct slow){.threshold = INT64_MAX};
 	watch_init(&e->watch, CLOCK_MONOTONIC);
 	wakeup_init(&e->wakeup, &e->watch);

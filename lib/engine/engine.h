@@ -42,8 +42,9 @@ struct slow {
 
 struct engine {
 	/*
-	 * The generation (see fork.h) that started it; 0: it was not started.
-	 * Written under the instance's mutex, read by any thread.
+	 * The generation (see fork.h) that started it; FORK_NO_GENERATION: it
+	 * was not started.  Written under the instance's mutex, read by any
+	 * thread.
 	 */
 	atom32 born;
 	/* Constant once born is set. */

@@ -1,34 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The handler runs in a child of fork(3), not in a child of _Fork(3) or of a
- * bare clone(2).  Such a child may call only async-signal-safe functions, and
- * none of ours is one.
+ * Where the kernel cannot wipe the page in a child, or an emulator only says
+ * that it can, a handler of fork(3) does that.  It must not do it once more:
+ * the program's own handlers may have started something in the child before.
  */
 #include "config.h"
 
 #include "os/fork.h"
 #include "os/tool.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+/* A section of its own: the other variables need not begin a page, too. */
+__attribute__((section(".bss.fork_page"))) struct fork_page fork_page;
+
+/* Neither this process nor a parent has a later one. */
+static atom32 newest;
+
+/* The generation when fork_watch or the handler ran last; 0: neither did. */
+static atom32 known;
+
+/*
+ * Several threads may each take a number; the first one to write it decides.
+ * Nobody uses a number before it is the newest.  So a child that is made
+ * meanwhile takes a later one than all that it inherits.
+ */
+uint32_t fork_need_generation(void)
+{
+	while (fork_generation() == 0) {
+		uint32_t last = atom32_load(&newest);
+		uint32_t next = last + 1 < FORK_NO_GENERATION ? last + 1 : 1;
+
+		if (atom32_swap(&newest, last, next) == last)
+			(void)atom32_swap(&fork_page.generation, 0, next);
+	}
+	return fork_generation();
+}
+
+/* If the page was wiped, it holds 0, or what was made in this child. */
 static void in_child(void)
 {
-	uint32_t next = fork_generation() + 1;
+	if (fork_generation() == atom32_load(&known))
+		memset(&fork_page, 0, sizeof(fork_page));
+	atom32_store(&known, fork_need_generation());
+}
 
-	atom32_store(&process.generation, next ? next : 1);
+/* Not if the kernel would round the size up, to pages that are larger. */
+static void wipe_in_children(void)
+{
+#ifdef MADV_WIPEONFORK
+	int saved_errno = errno;
+
+	if (sysconf(_SC_PAGESIZE) <= FORK_PAGE_SIZE)
+		(void)madvise(&fork_page, sizeof(fork_page), MADV_WIPEONFORK);
+	errno = saved_errno;
+#endif
 }
 
 int fork_watch(void)
 {
-	static atom32 watching;
 	int r = 0;
 
-	tool_hide(&watching, sizeof(watching));
-	/* Two threads at the same time count each fork twice: no harm. */
-	if (!atom32_load(&watching)) {
+	tool_hide(&known, sizeof(known));
+	/* Two threads at the same time do all of it twice: no harm. */
+	if (atom32_load(&known) == 0) {
+		wipe_in_children();
 		r = pthread_atfork(NULL, NULL, in_child);
 		if (r == 0)
-			atom32_store(&watching, 1);
+			atom32_store(&known, fork_need_generation());
 	}
 	return -r;
 }

@@ -3,10 +3,12 @@
 
 #include "os/tool.h"
 
+const struct tool *tool_found;
+
 /* Runs before constructors that might use this library. */
 __attribute__((constructor(101))) static void find(void)
 {
-	process.tool = tool_tsan();
-	if (!process.tool)
-		process.tool = tool_valgrind();
+	tool_found = tool_tsan();
+	if (!tool_found)
+		tool_found = tool_valgrind();
 }

@@ -18,8 +18,8 @@
  * before, because what was said of an address cannot be taken back.)
  *
  * Guarantees:
- *  1. If there is no such tool, each of these is a load, of data that the call
- *     has read before, and a branch.
+ *  1. If there is no such tool, each of these is a load, of data that is not
+ *     written once the library is loaded, and a branch.
  *  2. If the library itself is built with ThreadSanitizer, that sees
  *     everything, and nothing is done here.
  *
@@ -29,9 +29,9 @@
 #define TT_TOOL_H
 
 #include "os/base.h"
-#include "os/process.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct tool {
 	/* What precedes a release happens before what follows the acquire. */
@@ -44,10 +44,13 @@ struct tool {
 	void (*heed)(void);
 };
 
+/* Constant once the library is loaded. */
+extern const struct tool *tool_found;
+
 /* The tool that is present, or NULL. */
 static inline const struct tool *tool_here(void)
 {
-	return process.tool;
+	return tool_found;
 }
 
 static inline void tool_release(const volatile void *p)

@@ -11,6 +11,8 @@
 
 #include "os/tool.h"
 
+#include <stdint.h>
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define TT_TSAN

@@ -7,6 +7,9 @@
 
 #include "os/tool.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #ifdef HAVE_VALGRIND
 #include <valgrind/drd.h>
 #include <valgrind/helgrind.h>

@@ -168,18 +168,18 @@ static void tell(const volatile void *p)
 /* Once the thread does not count as waiting, the slot may be gone. */
 START_TEST(tools_are_told_while_it_waits)
 {
-	const struct tool tool = {.acquire = tell}, *before = process.tool;
+	const struct tool tool = {.acquire = tell}, *before = tool_found;
 	struct canceller c;
 
 	set_up();
-	process.tool = &tool;
+	tool_found = &tool;
 	start(&c, 0);
 	while (sleeping() < 1)
 		sched_yield();
 	atom32_store(&over[0], 1);
 	await_end(&await, &slots[0]);
 	check(&c);
-	process.tool = before;
+	tool_found = before;
 	ck_assert_uint_eq(told, 1);
 	await_destroy(&await);
 }

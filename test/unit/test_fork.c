@@ -7,8 +7,7 @@
  */
 #include "config.h"
 
-#include "child.h"
-#include "fixture.h"
+#include "inherited.h"
 #include "os/atomic.h"
 #include "real.h"
 
@@ -19,8 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-
-#define HOUR INT64_C(3600000000000)
 
 /* Only LeakSanitizer has it. */
 extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
@@ -36,8 +33,6 @@ int __lsan_is_turned_off(void)
 	return ends_by_exit;
 }
 
-static timerthread_id some_id, running_id;
-
 static void *shared_memory(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -46,323 +41,6 @@ static void *shared_memory(size_t size)
 	ck_assert(p != MAP_FAILED);
 	return p;
 }
-
-/* An instance of the caller's own runs a timer, stops and goes. */
-static void use_one_of_its_own(clockid_t clock)
-{
-	struct timerthread *own;
-	sem_t done;
-
-	sem_init(&done, 0, 0);
-	NEED(timerthread_create(&own) == 0);
-	NEED(timerthread_set_clock(own, clock) == 0);
-	NEED(timerthread_start(own, NULL) == 0);
-	NEED(timerthread_schedule(own, TIMERTHREAD_NEVER, never, NULL, NULL) ==
-	     0);
-	NEED(timerthread_schedule_after(own, 1000, post, &done, NULL) == 0);
-	wait_for(&done);
-	NEED(timerthread_stop(own) == 0);
-	timerthread_destroy(own);
-	sem_destroy(&done);
-}
-
-/*
- * An inherited default instance stays where it is: kept here, that is no leak.
- */
-static struct timerthread *volatile defaults[8];
-static int n_defaults;
-
-static void use_default(void)
-{
-	struct timerthread *one;
-	sem_t done;
-
-	sem_init(&done, 0, 0);
-	NEED(timerthread_default(&one) == 0);
-	defaults[n_defaults++ % 8] = one;
-	NEED(timerthread_schedule(one, 0, post, &done, NULL) == 0);
-	wait_for(&done);
-	sem_destroy(&done);
-}
-
-/*
- * Each call of the header on an instance.
- */
-static int set_thread_name(struct timerthread *t)
-{
-	return timerthread_set_thread_name(t, "name");
-}
-
-static int set_buckets(struct timerthread *t)
-{
-	return timerthread_set_buckets(t, 1);
-}
-
-static int set_clock(struct timerthread *t)
-{
-	return timerthread_set_clock(t, CLOCK_REALTIME);
-}
-
-static int set_rest(struct timerthread *t)
-{
-	return timerthread_set_rest(t, 1);
-}
-
-static int set_spin(struct timerthread *t)
-{
-	return timerthread_set_spin(t, 1);
-}
-
-static int set_slack(struct timerthread *t)
-{
-	return timerthread_set_slack(t, 1);
-}
-
-static int set_max_timers(struct timerthread *t)
-{
-	return timerthread_set_max_timers(t, 1);
-}
-
-static int set_thread_hooks(struct timerthread *t)
-{
-	return timerthread_set_thread_hooks(t, never, never, NULL);
-}
-
-static int start_again(struct timerthread *t)
-{
-	return timerthread_start(t, NULL);
-}
-
-static int schedule(struct timerthread *t)
-{
-	timerthread_id id = 5;
-	int r = timerthread_schedule(t, 0, never, NULL, &id);
-
-	return id == 5 ? r : 1;
-}
-
-static int schedule_after(struct timerthread *t)
-{
-	timerthread_id id = 5;
-	int r = timerthread_schedule_after(t, 0, never, NULL, &id);
-
-	return id == 5 ? r : 1;
-}
-
-static int schedule_every(struct timerthread *t)
-{
-	timerthread_id id = 5;
-	int r = timerthread_schedule_every(t, 0, 1, never, NULL, &id);
-
-	return id == 5 ? r : 1;
-}
-
-static int reschedule(struct timerthread *t)
-{
-	return timerthread_reschedule(t, some_id, 0);
-}
-
-static int reschedule_running(struct timerthread *t)
-{
-	return timerthread_reschedule(t, running_id, 0);
-}
-
-static int reschedule_after(struct timerthread *t)
-{
-	return timerthread_reschedule_after(t, some_id, 0);
-}
-
-static int cancel(struct timerthread *t)
-{
-	return timerthread_cancel(t, some_id);
-}
-
-static int cancel_running(struct timerthread *t)
-{
-	return timerthread_cancel(t, running_id);
-}
-
-static int cancel_wait(struct timerthread *t)
-{
-	return timerthread_cancel_wait(t, some_id);
-}
-
-static int cancel_wait_running(struct timerthread *t)
-{
-	return timerthread_cancel_wait(t, running_id);
-}
-
-static int cancel_nothing(struct timerthread *t)
-{
-	return timerthread_cancel(t, 0);
-}
-
-static int cancel_take(struct timerthread *t)
-{
-	void *arg = t;
-	int r = timerthread_cancel_take(t, some_id, &arg);
-
-	return arg == t ? r : 1;
-}
-
-static int cancel_take_nothing(struct timerthread *t)
-{
-	return timerthread_cancel_take(t, 0, NULL);
-}
-
-static int get_deadline(struct timerthread *t)
-{
-	int64_t deadline = 5;
-	int r = timerthread_get_deadline(t, some_id, &deadline);
-
-	return deadline == 5 ? r : 1;
-}
-
-static int get_next_deadline(struct timerthread *t)
-{
-	int64_t deadline = 5;
-	int r = timerthread_get_next_deadline(t, &deadline);
-
-	return deadline == 5 ? r : 1;
-}
-
-static int get_next_deadline_nowhere(struct timerthread *t)
-{
-	return timerthread_get_next_deadline(t, NULL);
-}
-
-static int get_stat(struct timerthread *t)
-{
-	uint64_t value = 5;
-	int r = timerthread_get_stat(t, TIMERTHREAD_STAT_PENDING, &value);
-
-	return value == 5 ? r : 1;
-}
-
-static int get_stat_nowhere(struct timerthread *t)
-{
-	return timerthread_get_stat(t, TIMERTHREAD_STAT_PENDING, NULL);
-}
-
-static int take_snapshot(struct timerthread *t)
-{
-	struct timerthread_snapshot *s = NULL;
-	int r = timerthread_take_snapshot(t, &s);
-
-	return s ? 1 : r;
-}
-
-static int get_running(struct timerthread *t)
-{
-	return timerthread_get_running(t, NULL, NULL);
-}
-
-static void no_slow(timerthread_id id, timerthread_fn *fn, void *arg,
-		    int64_t run_time, void *ctx)
-{
-	(void)id;
-	(void)fn;
-	(void)arg;
-	(void)run_time;
-	(void)ctx;
-	abort();
-}
-
-static int visit_running(struct timerthread *t)
-{
-	return timerthread_visit_running(t, 0, no_slow, NULL);
-}
-
-static int visit_running_nowhere(struct timerthread *t)
-{
-	return timerthread_visit_running(t, -1, NULL, NULL);
-}
-
-static int set_slow_hook(struct timerthread *t)
-{
-	return timerthread_set_slow_hook(t, -1, no_slow, NULL);
-}
-
-static int format_metrics(struct timerthread *t)
-{
-	char buf[] = "x";
-	int r = timerthread_format_metrics(t, buf, sizeof(buf));
-
-	return buf[0] == 'x' ? r : 1;
-}
-
-static int dump(struct timerthread *t)
-{
-	return timerthread_dump(t, -1);
-}
-
-static void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
-		     void *ctx)
-{
-	(void)id;
-	(void)fn;
-	(void)arg;
-	(void)ctx;
-	abort();
-}
-
-static int drain(struct timerthread *t)
-{
-	return timerthread_drain(t, no_visit, NULL);
-}
-
-static int get_pthread(struct timerthread *t)
-{
-	pthread_t thread;
-
-	return timerthread_get_pthread(t, &thread);
-}
-
-static const struct {
-	const char *name;
-	int (*call)(struct timerthread *t);
-} calls[] = {
-	{"set_thread_name", set_thread_name},
-	{"set_buckets", set_buckets},
-	{"set_clock", set_clock},
-	{"set_slack", set_slack},
-	{"set_rest", set_rest},
-	{"set_spin", set_spin},
-	{"set_max_timers", set_max_timers},
-	{"set_thread_hooks", set_thread_hooks},
-	{"start", start_again},
-	{"stop", timerthread_stop},
-	{"schedule", schedule},
-	{"schedule_after", schedule_after},
-	{"schedule_every", schedule_every},
-	{"reschedule", reschedule},
-	{"reschedule, running", reschedule_running},
-	{"reschedule_after", reschedule_after},
-	{"cancel", cancel},
-	{"cancel, running", cancel_running},
-	{"cancel, no id", cancel_nothing},
-	{"cancel_take", cancel_take},
-	{"cancel_take, nowhere", cancel_take_nothing},
-	{"cancel_wait", cancel_wait},
-	{"cancel_wait, running", cancel_wait_running},
-	{"get_deadline", get_deadline},
-	{"get_next_deadline", get_next_deadline},
-	{"get_next_deadline, nowhere", get_next_deadline_nowhere},
-	{"drain", drain},
-	{"get_stat", get_stat},
-	{"get_stat, nowhere", get_stat_nowhere},
-	{"take_snapshot", take_snapshot},
-	{"get_running", get_running},
-	{"visit_running", visit_running},
-	{"visit_running, nowhere", visit_running_nowhere},
-	{"set_slow_hook", set_slow_hook},
-	{"format_metrics", format_metrics},
-	{"dump", dump},
-	{"get_pthread", get_pthread},
-	{"stop again", timerthread_stop},
-};
-
-#define CALLS (sizeof(calls) / sizeof(calls[0]))
 
 static int64_t time_on(clockid_t clock)
 {
@@ -380,37 +58,6 @@ static void need_time(const struct timerthread *t, clockid_t clock)
 
 	NEED(before <= now);
 	NEED(now <= time_on(clock));
-}
-
-/* In a child. */
-static void need_all_refused(struct timerthread *t)
-{
-	for (size_t i = 0; i < CALLS; i++) {
-		int r;
-
-		errno = E2BIG;
-		r = calls[i].call(t);
-		if (r == -ECHILD && errno == E2BIG)
-			continue;
-		dprintf(STDERR_FILENO, "%s: %d, errno %d\n", calls[i].name, r,
-			errno);
-		_exit(EXIT_FAILURE);
-	}
-}
-
-/* -ECHILD each, and then it is freed. */
-static void refused_and_destroyed(void)
-{
-	need_all_refused(tt);
-	timerthread_destroy(tt);
-}
-
-static void schedule_some(int n)
-{
-	for (int i = 0; i < n; i++)
-		ck_assert_int_eq(timerthread_schedule_after(tt, HOUR + i, never,
-							    NULL, &some_id),
-				 0);
 }
 
 /* Its timer thread sleeps. */
@@ -625,6 +272,9 @@ START_TEST(handlers_of_the_program)
 	start();
 	schedule_some(1);
 	in_child(need_refused_in_handler);
+	set_wiped(false);
+	in_child(need_refused_in_handler);
+	set_wiped(true);
 	timerthread_destroy(tt);
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "api/instances.h"
+#include "os/fork.h"
 #include "timers.h"
 
 #include "child.h"
@@ -14,10 +15,10 @@
 /* Is it on the list, which is sound?  With the lock held for that. */
 static bool find(const struct timerthread *wanted)
 {
-	const struct instance_link *l = &timerthread_instances.head;
+	const struct instance_link *l = &timerthread_instances;
 	bool found = false;
 
-	lock_acquire(&timerthread_instances.lock);
+	lock_acquire(&fork_page.lock);
 	while (l->next != 0) {
 		const struct instance_link *previous = l;
 
@@ -27,13 +28,13 @@ static bool find(const struct timerthread *wanted)
 		if (-l->previous != (uintptr_t)previous)
 			abort();
 	}
-	lock_release(&timerthread_instances.lock);
+	lock_release(&fork_page.lock);
 	return found;
 }
 
 static bool is_empty(void)
 {
-	return timerthread_instances.head.next == 0;
+	return timerthread_instances.next == 0;
 }
 
 enum { N = 4 };
@@ -178,13 +179,13 @@ START_TEST(forked_under_the_lock)
 	setup();
 	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	created = create();
-	lock_acquire(&timerthread_instances.lock);
+	lock_acquire(&fork_page.lock);
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (child == 0)
 		use_in_child(created);
 	ck_assert_int_eq(end_of(child), EXIT_SUCCESS);
-	lock_release(&timerthread_instances.lock);
+	lock_release(&fork_page.lock);
 	timerthread_destroy(created);
 	end();
 }

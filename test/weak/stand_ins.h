@@ -8,12 +8,14 @@
 
 #include "harness.h"
 #include "os/clock.h"
-#include "os/process.h"
+#include "os/fork.h"
+#include "os/tool.h"
 #include "os/watch.h"
 
 #define NOW 10
 
-struct process process;
+struct fork_page fork_page;
+const struct tool *tool_found;
 
 int64_t clock_now(clockid_t clock)
 {
