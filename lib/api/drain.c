@@ -7,6 +7,8 @@
  * timerthread_cancel, with a compare-and-swap and without a lock.  So no thread
  * waits for a drain, however long it takes.  The timers that were drained are
  * dead, and are recycled like other cancelled timers.
+ *
+ * Each is counted before its visit, which may throw.
  */
 #include "config.h"
 
@@ -34,6 +36,7 @@ static bool drain_slot(struct timerthread *tt, const struct slots *t,
 		return false;
 	tool_acquire(s);
 	cap_give(&tt->engine.cap);
+	instance_count(tt, &tt->drained);
 	v->visit(id, c.fn, c.arg, v->ctx);
 	return true;
 }
@@ -49,9 +52,6 @@ static uint32_t drain_bucket(struct timerthread *tt, struct bucket *b,
 	lock_release(&b->lock);
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++)
 		n += drain_slot(tt, &b->slots, i, v);
-	lock_acquire(&b->lock);
-	counter_add(&b->counts.drained, n);
-	lock_release(&b->lock);
 	return n;
 }
 

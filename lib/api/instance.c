@@ -57,6 +57,13 @@ void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE])
 	pthread_mutex_unlock(&tt->mutex);
 }
 
+void instance_count(struct timerthread *tt, struct counter *c)
+{
+	pthread_mutex_lock(&tt->mutex);
+	counter_add(c, 1);
+	pthread_mutex_unlock(&tt->mutex);
+}
+
 int64_t instance_now(const struct timerthread *tt)
 {
 	return instance_lives(tt) ? watch_now(tt->engine.wakeup.watch)

@@ -75,6 +75,7 @@ struct timerthread {
 	enum life life;
 	struct counter capped;    /* calls that failed at the cap */
 	struct counter no_memory; /* calls that found no memory, or no slots */
+	struct counter drained;
 	struct counter cancelled; /* the largest number reported; see stats.h */
 	struct counter recycled;  /* the same */
 	bool turning;     /* the driver is in a turn; a thread: until it ends */
@@ -146,6 +147,9 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 
 /* Copies the name.  Another thread may be setting it, before start. */
 void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE]);
+
+/* Counts one more of what the mutex protects. */
+void instance_count(struct timerthread *tt, struct counter *c);
 
 /* The time, even before start.  Not for an inherited instance. */
 int64_t instance_now(const struct timerthread *tt);

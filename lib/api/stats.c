@@ -8,7 +8,6 @@
 static void add_counts(struct stats *s, struct bucket *b)
 {
 	s->rescheduled += counter_read(&b->rescheduled);
-	s->drained += counter_read(&b->counts.drained);
 	s->fired += counter_read(&b->counts.fired);
 	lock_acquire(&b->lock);
 	s->scheduled += counter_read(&b->scheduled);
@@ -51,6 +50,7 @@ void stats_count(struct timerthread *tt, struct stats *s)
 	while (bucket_set_take(&used, &i))
 		add_counts(s, &e->intake->bucket[i]);
 	s->fired += counter_read(&e->fired);
+	s->drained = counter_read(&tt->drained);
 	s->capped = counter_read(&tt->capped);
 	s->no_memory = counter_read(&tt->no_memory);
 	s->wakeups = counter_read(&e->wakeup.wakeups);

@@ -26,13 +26,6 @@ static TT_NOINLINE int why_full(struct timerthread *tt)
 	return r;
 }
 
-static void count_no_memory(struct timerthread *tt)
-{
-	pthread_mutex_lock(&tt->mutex);
-	counter_add(&tt->no_memory, 1);
-	pthread_mutex_unlock(&tt->mutex);
-}
-
 /* The bucket was never used, has no memory for the timer, or is shut. */
 static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
 					  struct bucket *b,
@@ -49,7 +42,7 @@ static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
 	if (r < 0)
 		cap_give(&e->cap);
 	if (r < 0 && r != -ESHUTDOWN)
-		count_no_memory(tt);
+		instance_count(tt, &tt->no_memory);
 	return r;
 }
 

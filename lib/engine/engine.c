@@ -53,8 +53,11 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 
 bool engine_reserve(struct engine *e, size_t n)
 {
-	return n == 0 || (intake_reserve(e->intake, n) &&
-			  pending_reserve(&e->pending, n));
+	bool r = n == 0 || (intake_reserve(e->intake, n) &&
+			    pending_reserve(&e->pending, n));
+
+	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));
+	return r;
 }
 
 void engine_close(struct engine *e)

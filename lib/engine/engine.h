@@ -72,7 +72,7 @@ struct engine {
 	struct measured *measured; /* of those runs */
 	struct moment moment;      /* when the last one ended */
 	bool chained;              /* the next one begins at that moment */
-	atomword pending_bytes;    /* after the last turn */
+	atomword pending_bytes;    /* after the last turn, or engine_reserve */
 	struct pending pending;
 	struct reclaim reclaim;
 	int64_t until; /* timers that are due later do not run in this turn */

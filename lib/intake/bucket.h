@@ -59,7 +59,6 @@ struct lane {
 
 /* What has happened to a bucket's timers, except what its driver counts. */
 struct bucket_counts {
-	struct counter drained;
 	struct counter fired; /* runs on an executor, which have ended */
 	struct counter ended; /* timers that ended with such a run */
 };

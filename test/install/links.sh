@@ -105,5 +105,6 @@ if command -v "${CXX%% *}" >/dev/null && [ -e "$so" ]; then
 		try "an exception, $driver" "terminated in the callback" \
 			"$work/throws" "$driver"
 	done
+	try "an exception, drain" "caught and counted" "$work/throws" drain
 fi
 exit "$failed"

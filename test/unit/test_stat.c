@@ -221,6 +221,23 @@ START_TEST(memory)
 }
 END_TEST
 
+/* A turn with nothing to do changes nothing. */
+START_TEST(memory_before_the_first_turn)
+{
+	for (size_t reserve = 0; reserve <= 10000; reserve += 10000) {
+		uint64_t first;
+
+		setup();
+		ck_assert_int_eq(timerthread_set_reserve(tt, reserve), 0);
+		ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
+		first = STAT(BYTES);
+		ck_assert_int_eq(timerthread_advance(tt, 1), 0);
+		ck_assert_uint_eq(STAT(BYTES), first);
+		timerthread_destroy(tt);
+	}
+}
+END_TEST
+
 /* One thread schedules, cancels, and lets some run; another one looks. */
 enum { ROUNDS = 20000 };
 
@@ -335,9 +352,15 @@ END_TEST
 int main(void)
 {
 	const TTest *const any[] = {
-		arguments,         in_each_state,        each_is_counted,
-		runs_are_counted,  failures_are_counted, memory,
-		while_others_work, none_is_cancelled,
+		arguments,
+		in_each_state,
+		each_is_counted,
+		runs_are_counted,
+		failures_are_counted,
+		memory,
+		while_others_work,
+		none_is_cancelled,
+		memory_before_the_first_turn,
 	};
 	const TTest *const with_a_thread[] = {
 		wakeups,
