@@ -123,7 +123,7 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size)
 {
 	struct row *old = q->row;
 
-	if (size != queue_wants_rows(q))
+	if (size <= q->size || queue_wants_rows(q) == 0)
 		return row;
 	for (uint32_t i = q->head; i != q->tail; i++)
 		row[i & (size - 1)] = *queue_row(q, i);

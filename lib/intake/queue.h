@@ -94,17 +94,9 @@ bool queue_extend(struct queue *q, struct block **spares);
  */
 uint32_t queue_wants_rows(const struct queue *q);
 
-/* Gives the queue its first rows; their number must be a power of two. */
-static inline void queue_give_first_rows(struct queue *q, struct row *row,
-					 uint32_t size)
-{
-	q->row = row;
-	q->size = size;
-}
-
 /*
- * Gives the queue this many rows, if it still wants them.  Returns the rows
- * that the caller must free.
+ * Gives the queue this many rows, if it still wants them: as many as it wants,
+ * or twice as many, and so on.  Returns the rows that the caller must free.
  */
 struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
 

@@ -12,7 +12,8 @@
  *  - an eighth more, so that salvage finds one in about eight looks, and so
  *    that slots may use up their generations;
  *  - as many as may be in the driver's batch, where no call can take them;
- *  - as many again, for threads that race for the last ones and miss them.
+ *  - as many again, of which the driver may be filing some that were stranded
+ *    (collect.c), and ending one.
  */
 static size_t slots_for(size_t n)
 {
@@ -40,19 +41,17 @@ size_t reserve_blocks(const struct intake *in, size_t n)
 
 static bool reserve_slots(struct slots *t, size_t n)
 {
-	slots_use_all(t);
+	t->all = true;
 	while (slots_room(t) < n) {
 		uint32_t word = slots_untouched(t);
 		int chunk = word > 0 ? -1 : slots_next_chunk(t);
 		void *memory = chunk < 0 ? NULL : slots_chunk_alloc(chunk);
 
-		if (word == 0 && !memory)
-			return false;
+		/* Nobody else adds a chunk, so memory that there is goes in. */
 		if (word > 0) {
 			slots_touch(t, word);
 			slots_add_touched(t, word);
-		} else if (!slots_add_chunk(t, chunk, memory)) {
-			slots_chunk_free(chunk, memory);
+		} else if (!memory || !slots_add_chunk(t, chunk, memory)) {
 			return false;
 		}
 	}
@@ -74,7 +73,7 @@ static bool reserve_rows(struct queue *q, size_t blocks)
 	/* Also touches them. */
 	for (uint32_t i = 0; i < size; i++)
 		row[i] = (struct row){INT64_MAX, NULL, 0};
-	queue_give_first_rows(q, row, size);
+	queue_give_rows(q, row, size);
 	return true;
 }
 
@@ -104,17 +103,28 @@ static bool lacks_memory(int r)
 	return r == -ENOMEM || r == -EAGAIN;
 }
 
+/* A call's pass over the buckets. */
+struct pass {
+	bool salvages;
+	uint64_t scheduled; /* ever, in the buckets that had no slots */
+};
+
 /*
  * Has the bucket slots, or some that were never touched?  True if it is shut:
- * the call will find that out.
+ * the call will find that out.  Salvages first: a slot that another thread
+ * frees before salvage comes to it is found free.
  */
-static bool has_slots(struct bucket *b)
+static bool has_slots(struct bucket *b, struct pass *p)
 {
 	bool any;
 
+	if (p->salvages && bucket_salvage(b))
+		return true;
 	lock_acquire(&b->lock);
 	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
 	      (b->grows && slots_untouched(&b->slots) > 0);
+	if (!any)
+		p->scheduled += counter_read(&b->scheduled);
 	lock_release(&b->lock);
 	return any;
 }
@@ -124,15 +134,12 @@ static uint32_t next_of(const struct intake *in, uint32_t i)
 	return i + 1 < in->n ? i + 1 : 0;
 }
 
-/* What must be done first, until the bucket has slots.  False: it has none. */
-typedef bool make_slots(struct bucket *b);
-
 /*
  * Tries all buckets, first the one that had slots last time; each as long as it
  * has some, because other threads may be faster.
  */
 static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
-		   const struct timer *t, uint64_t *ret_id, make_slots *make)
+		   const struct timer *t, uint64_t *ret_id, struct pass *p)
 {
 	uint32_t i = atom32_load(&b->other);
 	int r = -ENOMEM;
@@ -141,7 +148,7 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 		struct bucket *other = &in->bucket[i];
 
 		/* A bucket that was never used has none. */
-		while (slots_begun(&other->slots) && make(other)) {
+		while (slots_begun(&other->slots) && has_slots(other, p)) {
 			r = bucket_schedule(other, w, t, ret_id);
 			if (lacks_memory(r))
 				continue;
@@ -167,14 +174,27 @@ static void give_up(struct intake *in)
 	}
 }
 
+/*
+ * For when a pass that did not salvage has found no slot.  During a pass, slots
+ * may become free in buckets behind it, and others be taken in those before it.
+ * Then other calls have scheduled timers there since the last pass, and there
+ * is another one.  Otherwise all timers that this pass has met existed together
+ * when it began.
+ */
 static int schedule_reserved(struct intake *in, struct bucket *b,
 			     struct wakeup *w, const struct timer *t,
-			     uint64_t *ret_id)
+			     uint64_t *ret_id, struct pass p)
 {
-	int r = try_all(in, b, w, t, ret_id, bucket_salvage);
+	uint64_t last;
+	int r;
 
-	if (!lacks_memory(r))
-		return r;
+	do {
+		last = p.scheduled;
+		p = (struct pass){.salvages = true};
+		r = try_all(in, b, w, t, ret_id, &p);
+		if (!lacks_memory(r))
+			return r;
+	} while (p.scheduled != last);
 	give_up(in);
 	return bucket_schedule(b, w, t, ret_id);
 }
@@ -211,10 +231,11 @@ TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
 					  const struct timer *t,
 					  uint64_t *ret_id, int r)
 {
-	int other = try_all(in, b, w, t, ret_id, has_slots);
+	struct pass p = {.salvages = false};
+	int other = try_all(in, b, w, t, ret_id, &p);
 
 	if (!lacks_memory(other))
 		return other;
-	return in->pool.keep > 0 ? schedule_reserved(in, b, w, t, ret_id)
+	return in->pool.keep > 0 ? schedule_reserved(in, b, w, t, ret_id, p)
 				 : schedule_salvaged(in, b, w, t, ret_id, r);
 }

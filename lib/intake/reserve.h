@@ -8,8 +8,9 @@
  *  - If its slots are used up, another bucket's are used, usually those of the
  *    bucket that had some last time.
  *  - If no bucket has any, dead slots are salvaged.
- *  - If there are no dead slots either, more than n timers exist.  From then on
- *    all buckets allocate memory as if there had been no reserve.
+ *  - If there are no dead slots either, although no other call has scheduled a
+ *    timer meanwhile, more than n timers exist.  From then on all buckets
+ *    allocate memory as if there had been no reserve.
  *  - If there is no block or no row for an entry, the timer is stranded
  *    (handover.h), which needs no memory.
  *

@@ -88,12 +88,6 @@ void slots_touch_bits(struct slots *t)
 		*(volatile uint64_t *)slots_word(t, i) = 0;
 }
 
-void slots_use_all(struct slots *t)
-{
-	t->all = true;
-	set_enough(t);
-}
-
 bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 {
 	uintptr_t p = (uintptr_t)memory;

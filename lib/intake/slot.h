@@ -149,7 +149,7 @@ struct slots {
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free, and the hot one */
 	uint32_t enough;   /* used may grow to this; see slots_any */
-	bool all;          /* enough is the number of all slots */
+	bool all;          /* enough is the number of all slots; set first */
 	uint64_t first;    /* word 1, which exists before its slots */
 	/* Like chunk below, but for the words of free bits. */
 	uint64_t *bits[SLOT_CHUNKS];
@@ -223,9 +223,6 @@ void slots_add_touched(struct slots *t, uint32_t word);
 
 /* Touches the free bits of words that were never used. */
 void slots_touch_bits(struct slots *t);
-
-/* From now on slots_any keeps no slots free to preserve their order. */
-void slots_use_all(struct slots *t);
 
 /* How many slots were touched, used or not.  Under the lock. */
 static inline size_t slots_room(const struct slots *t)

@@ -272,13 +272,16 @@ START_TEST(rows_that_are_not_wanted_come_back)
 	struct row *rows = malloc(4 * MIN_ROWS * sizeof(*rows));
 
 	begin();
-	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 2 * MIN_ROWS), rows);
 	ck_assert(make_rows());
 	ck_assert_ptr_eq(queue_give_rows(&queue, rows, MIN_ROWS), rows);
+	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 2 * MIN_ROWS), rows);
 	add_blocks(MIN_ROWS - 1, 1);
 	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
-	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 4 * MIN_ROWS), rows);
-	free(rows);
+	ck_assert_ptr_eq(queue_give_rows(&queue, rows, MIN_ROWS), rows);
+	/* More than it wants will do. */
+	free(queue_give_rows(&queue, rows, 4 * MIN_ROWS));
+	ck_assert_uint_eq(queue_wants_rows(&queue), 0);
+	add_blocks(4 * MIN_ROWS - 1, 1);
 	end();
 }
 END_TEST

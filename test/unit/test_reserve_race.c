@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reserve, and threads that race for it: as long as no more timers exist than
+ * it is for, no call fails, and nothing takes memory, although slots become
+ * free in one bucket while a call looks in another.
+ *
+ * reserve.c is compiled again here.  Before a call salvages in a bucket,
+ * "another thread" does its step, or the CPU goes to a thread that is real.
+ */
+#include "config.h"
+
+#include "fail_alloc.h"
+#include "intake/reserve.h"
+#include "intake/salvage.h"
+#include "os/must.h"
+#include "timers.h"
+
+#include <sched.h>
+
+static void (*other_step)(struct bucket *b);
+
+static bool step_and_salvage(struct bucket *b)
+{
+	if (other_step)
+		other_step(b);
+	return bucket_salvage(b);
+}
+
+#define bucket_salvage step_and_salvage
+#include "intake/reserve.c"
+#undef bucket_salvage
+
+enum { N = 1000, BUCKETS = 4 };
+
+/*
+ * First alone, with buckets and nothing else.
+ */
+static struct watch watch;
+static struct wakeup wakeup;
+static struct intake *intake;
+
+static void begin(size_t n)
+{
+	watch_init_virtual(&watch, 0);
+	wakeup_init(&wakeup, &watch);
+	ck_assert(wakeup_open(&wakeup, BUCKETS));
+	intake = intake_create(BUCKETS);
+	ck_assert_ptr_nonnull(intake);
+	ck_assert(intake_reserve(intake, n));
+	intake_open(intake);
+	fail_arm(0, UINT32_MAX);
+}
+
+/* No bucket may take memory, and none has tried. */
+static void end_alone(void)
+{
+	ck_assert_uint_eq(fail_disarm(), 0);
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		ck_assert(!intake->bucket[i].grows);
+		bucket_check(&intake->bucket[i]);
+	}
+	intake_destroy(intake);
+	wakeup_close(&wakeup);
+}
+
+static const struct timer far = {HOUR, 0, never, NULL};
+
+/* The timers that exist: all are in one bucket. */
+static uint64_t live[N];
+static size_t lives;
+
+static void cancel_live(void)
+{
+	while (lives > 0) {
+		uint64_t id = live[--lives];
+
+		must(slot_cancel(intake_slot(intake, id), id) == 0);
+	}
+}
+
+/* Cancels them, and then takes all slots of this bucket. */
+static void fill(struct bucket *b)
+{
+	cancel_live();
+	while (bucket_salvage(b))
+		;
+	while (slots_any(&b->slots)) {
+		must(lives < N - 1);
+		must(bucket_schedule(b, &wakeup, &far, &live[lives++]) == 0);
+	}
+}
+
+/* As if b had no slot; another thread's steps are over when it returns. */
+static int schedule_from(struct bucket *b)
+{
+	int r = intake_schedule_elsewhere(intake, b, &wakeup, &far, NULL,
+					  -ENOMEM);
+
+	other_step = NULL;
+	return r;
+}
+
+/* As if the driver had all entries, where no call looks. */
+static void take_entries(struct bucket *b)
+{
+	struct block *chain = NULL;
+	struct visit v;
+	bool more;
+
+	visit_begin(&v, INT64_MAX, 0);
+	do {
+		more = bucket_collect(b, &wakeup, &v, &chain);
+		for (uint32_t i = 0; i < v.cursor.taken; i++)
+			block_push(&chain, v.cursor.row[i].block);
+	} while (more);
+	block_pool_give(&intake->pool, chain);
+}
+
+/* All slots are dead. */
+static void use_up(void)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		fill(&intake->bucket[i]);
+	cancel_live();
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		take_entries(&intake->bucket[i]);
+}
+
+static unsigned steps;
+
+/* The timers are always where the call looks, for a while. */
+static void fill_next(struct bucket *b)
+{
+	if (steps > 0) {
+		steps--;
+		fill(b);
+	}
+}
+
+START_TEST(timers_move_to_where_the_call_looks)
+{
+	for (unsigned n = 1; n <= 5 * BUCKETS; n++) {
+		begin(N);
+		use_up();
+		steps = n;
+		other_step = fill_next;
+		ck_assert_int_eq(schedule_from(&intake->bucket[n % BUCKETS]),
+				 0);
+		cancel_live();
+		end_alone();
+	}
+}
+END_TEST
+
+/* The driver, or another call, is faster. */
+static void free_dead(struct bucket *b)
+{
+	while (bucket_salvage(b))
+		;
+}
+
+START_TEST(the_dead_are_freed_before_the_call_salvages)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		begin(N);
+		use_up();
+		other_step = free_dead;
+		ck_assert_int_eq(schedule_from(&intake->bucket[i]), 0);
+		end_alone();
+	}
+}
+END_TEST
+
+/* As timerthread_schedule does. */
+static int schedule_in(struct bucket *b, uint64_t *ret_id)
+{
+	int r = bucket_schedule(b, &wakeup, &far, ret_id);
+
+	return r == 0 ? 0
+		      : intake_schedule_elsewhere(intake, b, &wakeup, &far,
+						  ret_id, r);
+}
+
+/* With one batch less, a bucket would have the slots it needs, and none more. */
+enum { FULL = 1376, VISIT = 33 };
+
+/* A new timer's slot. */
+static struct slot *slot_in_use(struct bucket *b)
+{
+	uint64_t id = 0;
+
+	ck_assert_int_eq(bucket_schedule(b, &wakeup, &far, &id), 0);
+	return intake_slot(intake, id);
+}
+
+/* It has freed them, but their bits do not say so. */
+static void hold_batch(struct bucket *b)
+{
+	while (b->recycled.n < SLOT_BATCH) {
+		struct slot *s = slot_in_use(b);
+
+		atom32_store(&s->state,
+			     slot_in(atom32_load(&s->state), SLOT_DEAD));
+		ck_assert(slot_free(s, atom32_load(&s->state)));
+		slot_batch_add(&b->recycled, s);
+	}
+}
+
+/* An eighth has used up its generations. */
+static void retire(struct bucket *b)
+{
+	struct slot *s[(FULL / BUCKETS + 1) / 8];
+	size_t n = sizeof(s) / sizeof(s[0]);
+
+	for (size_t i = 0; i < n; i++) {
+		s[i] = slot_in_use(b);
+		atom32_store(&s[i]->state,
+			     slot_in(0 - SLOT_GENERATION, SLOT_ARMED));
+	}
+	for (size_t i = 0; i < n; i++)
+		atom32_store(&s[i]->state,
+			     slot_in(0 - SLOT_GENERATION, SLOT_DEAD));
+	free_dead(b);
+	for (size_t i = 0; i < n; i++)
+		ck_assert(slot_is_used_up(s[i]));
+}
+
+/* Nor does a call get those that it is filing, and the one that it ends. */
+START_TEST(the_driver_holds_some_back)
+{
+	begin(FULL);
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		retire(&intake->bucket[i]);
+		hold_batch(&intake->bucket[i]);
+	}
+	for (int i = 0; i < VISIT; i++)
+		slot_in_use(&intake->bucket[BUCKETS - 1]);
+	for (int i = 0; i < FULL; i++)
+		ck_assert_int_eq(schedule_in(&intake->bucket[0], NULL), 0);
+	end_alone();
+}
+END_TEST
+
+/* And together. */
+enum { THREADS = MAX_THREADS, SHARE = N / THREADS, ROUNDS = 20 };
+
+static void yield(struct bucket *b)
+{
+	(void)b;
+	sched_yield();
+}
+
+static pthread_barrier_t barrier;
+
+/* All go on when all have come.  True: for one of them. */
+static bool meet(void)
+{
+	return pthread_barrier_wait(&barrier) != 0;
+}
+
+static bool any_grows(void)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		if (intake->bucket[i].grows)
+			return true;
+	}
+	return false;
+}
+
+/* Each takes its share, and all of them together all that there is. */
+static void *race(void *arg)
+{
+	struct bucket *b = &intake->bucket[(uintptr_t)arg % BUCKETS];
+	bool wrong = false, grows = false;
+
+	for (int round = 0; round < ROUNDS && !grows; round++) {
+		uint64_t id[SHARE] = {0};
+
+		if (meet())
+			use_up();
+		meet();
+		for (int i = 0; i < SHARE; i++)
+			wrong |= schedule_in(b, &id[i]) != 0;
+		meet();
+		for (int i = 0; i < SHARE; i++)
+			slot_cancel(intake_slot(intake, id[i]), id[i]);
+		meet();
+		grows = any_grows();
+	}
+	return wrong || grows ? arg : NULL;
+}
+
+START_TEST(many_threads)
+{
+	begin(N);
+	/* Threads take memory. */
+	atom32_store(&fail_armed, 0);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	other_step = yield;
+	run_threads(race, THREADS);
+	other_step = NULL;
+	pthread_barrier_destroy(&barrier);
+	end_alone();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		timers_move_to_where_the_call_looks,
+		the_dead_are_freed_before_the_call_salvages,
+		the_driver_holds_some_back,
+		many_threads,
+	};
+
+	return RUN_TESTS("reserve_race", tests);
+}
