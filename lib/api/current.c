@@ -12,27 +12,25 @@
 TT_EXPORT int timerthread_get_current(struct timerthread **ret_tt,
 				      timerthread_id *ret_id)
 {
-	struct timerthread *tt;
-	const struct run *run = inside_current(&tt);
+	const struct current *c = inside_current();
 
-	if (!run)
+	if (!c)
 		return -ENOENT;
 	if (ret_tt)
-		*ret_tt = tt;
+		*ret_tt = c->tt;
 	if (ret_id)
-		*ret_id = run->id;
+		*ret_id = c->id;
 	return 0;
 }
 
 TT_EXPORT int timerthread_get_overrun(uint64_t *ret_n)
 {
-	struct timerthread *tt;
-	const struct run *run = inside_current(&tt);
+	const struct current *c = inside_current();
 
 	if (!ret_n)
 		return -EINVAL;
-	if (!run)
+	if (!c)
 		return -ENOENT;
-	*ret_n = run->overrun;
+	*ret_n = c->overrun;
 	return 0;
 }

@@ -9,7 +9,6 @@
 #include "config.h"
 
 #include "engine/inside.h"
-#include "engine/ongoing.h"
 #include "os/call.h"
 #include "os/ending.h"
 #include "os/fork.h"
@@ -19,16 +18,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct current {
-	const struct inside *in; /* which call it is; NULL: none */
-	struct timerthread *tt;
-	struct run run;
-	uint32_t generation; /* see fork.h */
-	struct task_id task_id;
-	uintptr_t who;
-	struct ongoing *ongoing; /* if there are tasks; or NULL */
-};
-
+/*
+ * If the library is loaded by dlopen(3), glibc by default allocates such a
+ * variable when a thread first uses it.  It may wait for the loader's lock for
+ * that, and it kills the process if there is no memory.  With this model the
+ * variable, 48 bytes at most, is in a space that each thread has had from its
+ * start.  glibc keeps little of that space for libraries that come later.
+ * musl allocates the variable for all threads when it loads the library, and
+ * loads none that has this model.
+ */
+#ifdef __GLIBC__
+__attribute__((tls_model("initial-exec")))
+#endif
 static _Thread_local struct current current;
 
 /* When a thread ends, its record is deleted. */
@@ -46,10 +47,10 @@ __attribute__((constructor)) static void make_ending(void)
 	ending_init(&ending, forget_all);
 }
 
-/* NULL: no memory; then timerthread_get_current finds no timer. */
-static struct ongoing *begin_ongoing(void)
+/* NULL: no memory. */
+static struct ongoing *begin_ongoing(const struct task_id *t, uintptr_t who)
 {
-	return ending_set(&ending, &current) ? ongoing_begin() : NULL;
+	return ending_set(&ending, &current) ? ongoing_begin(t, who) : NULL;
 }
 
 uintptr_t inside_who(const struct task_id *t)
@@ -65,15 +66,15 @@ uintptr_t inside_who(const struct task_id *t)
  * and the object of `outer` is let go.
  */
 static TT_NOINLINE void leave(const struct inside *in,
-			      const struct current *outer,
-			      const struct task_id *t, struct ongoing *ongoing)
+			      const struct current *outer, bool has_tasks,
+			      struct ongoing *ongoing)
 {
 	if (likely(current.in == in)) {
 		ongoing_forget(current.ongoing);
 		current = *outer;
 	} else {
 		ongoing_forget(outer->ongoing);
-		if (!t->fn)
+		if (!has_tasks)
 			report_once("a callback ended on another thread than "
 				    "it began on: see "
 				    "timerthread_set_task_id(3)");
@@ -83,15 +84,16 @@ static TT_NOINLINE void leave(const struct inside *in,
 }
 
 static struct current enter(struct timerthread *tt, const struct inside *in,
-			    const struct task_id *t, const struct run *run)
+			    const struct task_id *t, uintptr_t who,
+			    const struct run *run)
 {
-	struct ongoing *ongoing = NULL;
+	struct ongoing *o = NULL;
+	timerthread_id id = run->id;
 
-	/* Only a timer's run can be asked for. */
-	if (unlikely(t->fn != NULL) && run->id != 0)
-		ongoing = begin_ongoing();
-	return (struct current){
-		in, tt, *run, fork_generation(), *t, inside_who(t), ongoing};
+	/* Only a timer's run can be asked for, and no task's without memory. */
+	if (unlikely(t->fn != NULL) && id != 0 && !(o = begin_ongoing(t, who)))
+		id = 0;
+	return (struct current){in, tt, id, run->overrun, o, fork_generation()};
 }
 
 /*
@@ -144,15 +146,17 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 		 const struct task_id *t, const struct run *run,
 		 timerthread_fn *fn, void *arg)
 {
-	const struct current mine = enter(tt, in, t, run);
+	const uintptr_t who = inside_who(t);
+	const bool has_tasks = t->fn != NULL;
+	const struct current mine = enter(tt, in, t, who, run);
 	const struct current outer = current;
 
 	current = mine;
 	show(in, run);
 	/* Relaxed: only its writer finds itself there. */
-	atomword_store(&in->who, mine.who);
+	atomword_store(&in->who, who);
 	call_to_return(fn, arg);
-	leave(in, &outer, &mine.task_id, mine.ongoing);
+	leave(in, &outer, has_tasks, mine.ongoing);
 	if (unlikely(mine.generation != fork_generation()))
 		return false;
 	hide(in);
@@ -160,14 +164,13 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 	return true;
 }
 
-const struct run *inside_current(struct timerthread **ret_tt)
+const struct current *inside_current(void)
 {
 	const struct current *c = &current;
+	const struct ongoing *o = c->ongoing;
 
-	if (!c->in || c->run.id == 0 || c->generation != fork_generation() ||
-	    (c->task_id.fn &&
-	     (!ongoing_is(c->ongoing) || c->who != inside_who(&c->task_id))))
+	if (!c->in || c->id == 0 || c->generation != fork_generation() ||
+	    (o && !(ongoing_is(o) && o->who == inside_who(&o->task_id))))
 		return NULL;
-	*ret_tt = c->tt;
-	return &c->run;
+	return c;
 }

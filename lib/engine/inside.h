@@ -30,18 +30,13 @@
 #define TT_INSIDE_H
 
 #include "engine/measure.h"
+#include "engine/ongoing.h"
 #include "os/atomic.h"
 #include "os/base.h"
 #include "os/word64.h"
 #include "timerthread.h"
 
 #include <stdbool.h>
-
-/* How to ask for the task; constant once the instance is started. */
-struct task_id {
-	timerthread_task_id_fn *fn; /* NULL: there are only threads */
-	void *ctx;
-};
 
 /* A run of a timer. */
 struct run {
@@ -106,10 +101,20 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 		 const struct task_id *t, const struct run *run,
 		 timerthread_fn *fn, void *arg);
 
+/* A call, as its thread records it. */
+struct current {
+	const struct inside *in; /* which call it is; NULL: none */
+	struct timerthread *tt;
+	timerthread_id id; /* 0: nobody can ask for it */
+	uint64_t overrun;
+	struct ongoing *ongoing; /* if there are tasks; or NULL */
+	uint32_t generation;     /* see fork.h */
+};
+
 /*
  * The innermost call on this thread, if it is for a timer and the caller is in
  * it; else NULL.  Valid until the called function returns.
  */
-const struct run *inside_current(struct timerthread **ret_tt);
+const struct current *inside_current(void);
 
 #endif

@@ -4,12 +4,12 @@
 #include "engine/ongoing.h"
 #include "os/memory.h"
 
-struct ongoing *ongoing_begin(void)
+struct ongoing *ongoing_begin(const struct task_id *t, uintptr_t who)
 {
 	struct ongoing *o = memory_alloc(sizeof(*o));
 
 	if (o)
-		*o = (struct ongoing){.holders = 2};
+		*o = (struct ongoing){.holders = 2, .task_id = *t, .who = who};
 	return o;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a call is still going on.  A thread keeps a record of the call.  The
- * record may outlive the call, because the call may end on another thread.
+ * Whether a call in a task is still going on.  A thread keeps a record of the
+ * call.  The record may outlive it, because it may end on another thread.
  *
  * The call and the record both hold the object; the last one to let go frees
  * it.
@@ -12,16 +12,23 @@
 #define TT_ONGOING_H
 
 #include "os/atomic.h"
+#include "timerthread.h"
 
-#include <stddef.h>
+/* How to ask for the task; constant once the instance is started. */
+struct task_id {
+	timerthread_task_id_fn *fn; /* NULL: there are only threads */
+	void *ctx;
+};
 
 struct ongoing {
 	atom32 holders;
-	atom32 over; /* 1: the call has ended */
+	atom32 over;            /* 1: the call has ended */
+	struct task_id task_id; /* constant */
+	uintptr_t who;          /* the task; constant */
 };
 
 /* NULL: no memory. */
-struct ongoing *ongoing_begin(void);
+struct ongoing *ongoing_begin(const struct task_id *t, uintptr_t who);
 
 /* The call has ended. */
 void ongoing_end(struct ongoing *o);
@@ -29,10 +36,10 @@ void ongoing_end(struct ongoing *o);
 /* The record is deleted.  o may be NULL. */
 void ongoing_forget(struct ongoing *o);
 
-/* False if o is NULL.  Acquire: pairs with the store in ongoing_end. */
+/* Acquire: pairs with the store in ongoing_end. */
 static inline bool ongoing_is(const struct ongoing *o)
 {
-	return o && atom32_load_acquire(&o->over) == 0;
+	return atom32_load_acquire(&o->over) == 0;
 }
 
 #endif

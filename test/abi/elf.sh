@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # What the shared library promises to the loader: its soname, no dependency
-# but the C library, never unmapped, bound at load, no executable stack, an
-# overwritten one is noticed, and that it calls its own functions.
+# but the C library, never unmapped, bound at load, no memory for variables of
+# threads, no executable stack, an overwritten one is noticed, and that it calls
+# its own functions.
 set -eu
 builddir=${builddir:?run this by make check}
 
@@ -64,6 +65,14 @@ case $TT_LDFLAGS in
 *) has "$dynamic" '\(RPATH\)|\(RUNPATH\)' && fail "it has a run path" ;;
 esac
 has "$dynamic" '\(TEXTREL\)' && fail "it relocates its code"
+# Else glibc allocates them when a thread first uses them, under the loader's
+# lock.  musl loads no library with this flag.
+flag=no wanted=no
+has "$dynamic" '\(FLAGS\).*STATIC_TLS' && flag=yes
+has "$dynamic" '\(NEEDED\).*\[libc\.so\.6' && wanted=yes
+[ "$flag" = "$wanted" ] || fail "the flag STATIC_TLS: $flag"
+[ "$wanted" = yes ] && has "$relocations" 'DTPMOD|TLS_?DESC' &&
+	fail "a variable of threads may need memory later"
 has "$relocations" ' timerthread_' &&
 	fail "it may call the functions of another copy"
 has "$segments" '^ *GNU_RELRO' || fail "its relocations stay writable"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # The ways in which programs link with the installed library: statically, with
-# link-time optimization, in C and C++, by a plugin, and twice in one process.
+# link-time optimization, in C and C++, by a plugin, twice in one process, and
+# loaded by one that has no more memory.
 set -eu
 # shellcheck source=test/install/scratch.sh
 . "$(dirname "$0")/scratch.sh"
@@ -76,6 +77,10 @@ if [ -e "$so" ]; then
 		$(pkgconf --cflags) -pthread -ldl ||
 		fail "the loader does not link"
 	try "a plugin" loaded "$work/loader" "$work/plugin.so"
+	build "$work/starved" starved.c $CC -O2 -D_GNU_SOURCE \
+		"$src/starved.c" $(pkgconf --cflags) -pthread -ldl ||
+		fail "the starved program does not link"
+	try "without memory" starved "$work/starved" "$so"
 fi
 
 # two_copies EXPECTED OPTION...
