@@ -30,10 +30,11 @@
  *    timerthread_start_virtual chose another one.  Sums saturate at
  *    TIMERTHREAD_NEVER.
  *  - A deadline that has passed means "as soon as possible"; negative deadlines
- *    are allowed.  Such a deadline counts as the time of the call, less the
- *    slack.  So a timer that is scheduled in this way again and again does not
- *    run before other timers that expire meanwhile.  (There are exceptions:
- *    CLOCK_REALTIME, for example, and a virtual clock; see timerthread(7).)
+ *    are allowed.  Such a deadline counts as the time of the call, and does not
+ *    wait for the slack.  So a timer that is scheduled in this way again and
+ *    again does not run before other timers that expire meanwhile.  (There are
+ *    exceptions: CLOCK_REALTIME, for example, and a virtual clock; see
+ *    timerthread(7).)
  *  - An int function returns 0 or a documented positive value on success, and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Other results are stored through arguments whose names begin with ret_.
