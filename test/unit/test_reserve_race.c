@@ -63,7 +63,7 @@ static void end_alone(void)
 	wakeup_close(&wakeup);
 }
 
-static const struct timer far = {HOUR, 0, never, NULL};
+static const struct timer far = {HOUR, 0, never, NULL, 0};
 
 /* The timers that exist: all are in one bucket. */
 static uint64_t live[N];
