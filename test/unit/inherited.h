@@ -270,7 +270,7 @@ static inline int get_running(struct timerthread *t)
 }
 
 static inline void no_slow(timerthread_id id, timerthread_fn *fn, void *arg,
-		    int64_t run_time, void *ctx)
+			   int64_t run_time, void *ctx)
 {
 	(void)id;
 	(void)fn;
@@ -309,7 +309,7 @@ static inline int dump(struct timerthread *t)
 }
 
 static inline void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
-		     void *ctx)
+			    void *ctx)
 {
 	(void)id;
 	(void)fn;

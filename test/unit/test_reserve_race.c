@@ -181,7 +181,7 @@ static int schedule_in(struct bucket *b, uint64_t *ret_id)
 						  ret_id, r);
 }
 
-/* With one batch less, a bucket would have the slots it needs, and none more. */
+/* With one batch less, a bucket would have the slots it needs, and no more. */
 enum { FULL = 1376, VISIT = 33 };
 
 /* A new timer's slot. */
