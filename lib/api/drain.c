@@ -55,21 +55,17 @@ static uint32_t drain_bucket(struct timerthread *tt, struct bucket *b,
 	return n;
 }
 
-static int add(int n, uint32_t drained)
-{
-	return drained < (uint32_t)(INT_MAX - n) ? n + (int)drained : INT_MAX;
-}
-
 TT_EXPORT int timerthread_drain(struct timerthread *tt,
 				timerthread_visit_fn *visit, void *ctx)
 {
 	const struct visitor v = {visit, ctx};
-	int n = instance_check(tt, visit != NULL);
+	int r = instance_check(tt, visit != NULL);
 	struct bucket_set used;
+	uint64_t n = 0;
 	uint32_t i;
 
-	if (n < 0)
-		return n;
+	if (r < 0)
+		return r;
 	if (tt->options.is_default)
 		return -EPERM;
 	/* An instance that was never started has no timers. */
@@ -77,6 +73,6 @@ TT_EXPORT int timerthread_drain(struct timerthread *tt,
 		return 0;
 	intake_used(tt->engine.intake, &used);
 	while (bucket_set_take(&used, &i))
-		n = add(n, drain_bucket(tt, &tt->engine.intake->bucket[i], &v));
-	return n;
+		n += drain_bucket(tt, &tt->engine.intake->bucket[i], &v);
+	return n < INT_MAX ? (int)n : INT_MAX;
 }

@@ -37,7 +37,8 @@ TT_NOINLINE int instance_why_not(struct timerthread *tt)
 	return r;
 }
 
-void instance_free(struct timerthread *tt)
+/* Frees it and what start made for it.  Nothing of it may run. */
+static void instance_free(struct timerthread *tt)
 {
 	int saved_errno = errno;
 

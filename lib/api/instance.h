@@ -163,10 +163,7 @@ bool instance_inside(const struct timerthread *tt, timerthread_id id);
 /* Default options, nothing started. */
 void instance_init(struct timerthread *tt);
 
-/* Frees an instance and what start made for it.  Nothing of it may run. */
-void instance_free(struct timerthread *tt);
-
-/* The same in a child of fork(2), for an instance that is inherited. */
+/* In a child of fork(2): frees an inherited instance, as instance_leave does. */
 void instance_free_inherited(struct timerthread *tt);
 
 /* With the mutex held, after a stop.  True: nothing runs, nor will it. */

@@ -40,7 +40,8 @@ struct fork_page {
 	struct lock lock __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(FORK_PAGE_SIZE)));
 
-extern struct fork_page fork_page;
+/* Hidden: its address need not be loaded. */
+extern struct fork_page fork_page __attribute__((visibility("hidden")));
 
 /* Forks are noticed once this has returned 0.  0 or -ENOMEM. */
 int fork_watch(void);

@@ -44,8 +44,8 @@ struct tool {
 	void (*heed)(void);
 };
 
-/* Constant once the library is loaded. */
-extern const struct tool *tool_found;
+/* Constant once the library is loaded.  Hidden: as fork_page. */
+extern const struct tool *tool_found __attribute__((visibility("hidden")));
 
 /* The tool that is present, or NULL. */
 static inline const struct tool *tool_here(void)
