@@ -22,17 +22,6 @@
 /* Only LeakSanitizer has it. */
 extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
-/*
- * LeakSanitizer asks this.  A child that does not end by _exit has lost what
- * pointed to the memory of its parent's threads.
- */
-static int ends_by_exit;
-int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void)
-{
-	return ends_by_exit;
-}
-
 static void *shared_memory(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
