@@ -163,7 +163,7 @@ bool instance_inside(const struct timerthread *tt, timerthread_id id);
 /* Default options, nothing started. */
 void instance_init(struct timerthread *tt);
 
-/* In a child of fork(2): frees an inherited instance, as instance_leave does. */
+/* In a child of fork(2): frees an inherited instance, like instance_leave. */
 void instance_free_inherited(struct timerthread *tt);
 
 /* With the mutex held, after a stop.  True: nothing runs, nor will it. */
