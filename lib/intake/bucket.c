@@ -3,7 +3,6 @@
 
 #include "intake/bucket.h"
 #include "os/clock.h"
-#include "os/must.h"
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 		 struct block_pool *pool)
@@ -82,19 +81,5 @@ void bucket_shut(struct bucket *b)
 {
 	lock_acquire(&b->lock);
 	b->state = BUCKET_SHUT;
-	lock_release(&b->lock);
-}
-
-void bucket_check(struct bucket *b)
-{
-	lock_acquire(&b->lock);
-	for (int i = 0; i < LANES; i++) {
-		queue_check(&b->lane[i].queue);
-		must(b->lane[i].queue.nearest >= b->nearest);
-	}
-	must(b->stranded_nearest >= b->nearest);
-	if (b->pool)
-		slots_check(&b->slots);
-	must(b->pool || b->state == BUCKET_SHUT);
 	lock_release(&b->lock);
 }

@@ -184,7 +184,4 @@ void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
 /* The bucket's memory, including itself.  Under the lock. */
 size_t bucket_bytes(const struct bucket *b);
 
-/* Aborts if the bucket is not sound; for tests. */
-void bucket_check(struct bucket *b);
-
 #endif

@@ -25,11 +25,6 @@ static inline void bucket_set_add(struct bucket_set *s, uint32_t bucket)
 	s->word[bucket / 32] |= UINT32_C(1) << bucket % 32;
 }
 
-static inline bool bucket_set_empty(const struct bucket_set *s)
-{
-	return s->used == 0;
-}
-
 static inline uint32_t bucket_set_count(const struct bucket_set *s)
 {
 	uint32_t n = 0;

@@ -179,13 +179,3 @@ TT_NOINLINE void cap_give_slow(struct cap *c, struct purse *p)
 	atomword_add(c->common, 1);
 	open_if_enough(c, p);
 }
-
-size_t cap_free(struct cap *c)
-{
-	size_t n = atomword_load(c->common);
-
-	for (uint32_t i = 0; i < c->cpus.n; i++) {
-		n += tally_count(&c->purse[i].places);
-	}
-	return n;
-}

@@ -78,9 +78,6 @@ void cap_close(struct cap *c);
 bool cap_take_slow(struct cap *c, struct purse *p);
 void cap_give_slow(struct cap *c, struct purse *p);
 
-/* How many places are free, if no thread takes or gives one; for tests. */
-size_t cap_free(struct cap *c);
-
 /*
  * Takes a place from the purse of a CPU, usually the caller's.  False: no place
  * is free.

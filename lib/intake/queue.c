@@ -3,7 +3,6 @@
 
 #include "intake/queue.h"
 #include "os/memory.h"
-#include "os/must.h"
 
 #define MIN_ROWS 8
 
@@ -398,53 +397,4 @@ struct entry *queue_walk(struct queue *q, struct queue_position *p,
 	else
 		queue_leave(q, p, spares);
 	return e;
-}
-
-static void check_row(const struct queue *q, uint32_t i)
-{
-	const struct entry *e = begin_of(q, i), *end = end_of(q, i);
-	int64_t nearest = nearest_of(q, i);
-
-	for (; e < end; e++) {
-		must(e->deadline >= nearest);
-		must(e->deadline >= q->nearest);
-	}
-}
-
-static void check_ends(const struct queue *q)
-{
-	const struct block *first = queue_row(q, q->head)->block;
-	const struct block *last = queue_row(q, q->tail - 1)->block;
-
-	must(first && last);
-	must(q->front_end == (is_last(q, q->head) ? first->entry + BLOCK_ENTRIES
-						  : end_of(q, q->head)));
-	must(q->front >= first->entry && q->front <= q->front_end);
-	must(q->front < q->front_end || q->front == q->back);
-	must(q->back_end == last->entry + BLOCK_ENTRIES);
-	must(q->back >= last->entry && q->back <= q->back_end);
-	must(first != last || q->front <= q->back);
-}
-
-void queue_check(const struct queue *q)
-{
-	uint32_t blocks = 0;
-
-	must(q->tail - q->head <= q->size);
-	if (q->blocks == 0) {
-		must(q->head == q->tail && !q->front && !q->back);
-		return;
-	}
-	for (uint32_t i = q->head; i != q->tail; i++) {
-		const struct row *row = queue_row(q, i);
-
-		if (!row->block)
-			continue;
-		check_row(q, i);
-		must(is_last(q, i) || (row->n > 0 && row->n <= BLOCK_ENTRIES));
-		must(is_last(q, i) || row->block->n == row->n);
-		blocks++;
-	}
-	must(blocks == q->blocks);
-	check_ends(q);
 }

@@ -114,9 +114,6 @@ static inline size_t queue_bytes(const struct queue *q)
 	return q->blocks * sizeof(struct block) + q->size * sizeof(struct row);
 }
 
-/* Aborts if the queue is not sound; for tests. */
-void queue_check(const struct queue *q);
-
 /* The slow path of queue_pop. */
 void queue_next_block(struct queue *q, struct block **spares);
 

@@ -243,9 +243,6 @@ static inline uint32_t slots_end(const struct slots *t)
 	return t->fresh << SLOT_WORD_LOG2;
 }
 
-/* Aborts if the table is not sound.  Under the lock; for tests. */
-void slots_check(const struct slots *t);
-
 static inline uint32_t slot_word(uint64_t id)
 {
 	return (uint32_t)(id >> 32);

@@ -47,12 +47,6 @@ static inline bool tally_is_open(const struct tally *t)
 	return !(atom32_load_acquire(&t->word) & TALLY_CLOSED);
 }
 
-/* The number a moment ago; 0 if the tally was closed. */
-static inline uint32_t tally_count(const struct tally *t)
-{
-	return atom32_load(&t->word) / TALLY_ONE;
-}
-
 /*
  * Adds n if the tally is open and its number is from `least` to `most`.
  * The compare-and-swap pairs with that in tally_close.

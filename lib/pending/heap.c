@@ -3,7 +3,6 @@
 
 #include "os/base.h"
 #include "os/memory.h"
-#include "os/must.h"
 #include "pending/heap.h"
 
 #include <stdint.h>
@@ -142,18 +141,4 @@ void heap_remove(struct heap *h, size_t i)
 	}
 	if (has_surplus(h))
 		drop_chunk(h);
-}
-
-void heap_check(const struct heap *h)
-{
-	must(h->chunks <= h->table_size);
-	must(h->n == 0 || h->n + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
-	must(!has_surplus(h));
-	for (size_t i = 0; i < h->chunks; i++)
-		must((uintptr_t)h->chunk[i] % TT_CACHE_LINE == 0);
-	for (size_t i = 1; i < h->n; i++) {
-		size_t parent = (i - 1) / HEAP_ARITY;
-
-		must(heap_at(h, parent)->deadline <= heap_at(h, i)->deadline);
-	}
 }

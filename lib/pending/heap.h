@@ -79,7 +79,4 @@ static inline size_t heap_bytes(const struct heap *h)
 	return h->chunks * HEAP_CHUNK * sizeof(struct entry);
 }
 
-/* Aborts if the heap is not sound; for tests. */
-void heap_check(const struct heap *h);
-
 #endif

@@ -5,7 +5,6 @@
 #include "intake/handover.h"
 #include "intake/reserve.h"
 #include "os/clock.h"
-#include "os/must.h"
 #include "pending/pending.h"
 
 #include <string.h>
@@ -454,42 +453,4 @@ size_t pending_bytes(const struct pending *p)
 
 	return heap_bytes(&p->heap) + heap_bytes(&p->blocks) +
 	       blocks * sizeof(struct block);
-}
-
-const struct block *pending_chain(const struct pending *p, size_t i)
-{
-	return block_of(heap_at(&p->blocks, i));
-}
-
-size_t pending_count(const struct pending *p)
-{
-	size_t n = p->heap.n + wheel_count(&p->wheel);
-
-	for (size_t i = 0; i < p->blocks.n; i++) {
-		const struct block *b = pending_chain(p, i);
-
-		for (; b; b = b->next)
-			n += b->n;
-	}
-	return n;
-}
-
-static void check_block(const struct block *b, int64_t nearest)
-{
-	must(b->n > 0 && b->n <= BLOCK_ENTRIES);
-	for (size_t i = 0; i < b->n; i++)
-		must(b->entry[i].deadline >= nearest);
-}
-
-void pending_check(const struct pending *p)
-{
-	heap_check(&p->heap);
-	heap_check(&p->blocks);
-	wheel_check(&p->wheel);
-	for (size_t i = 0; i < p->blocks.n; i++) {
-		const struct entry *e = heap_at(&p->blocks, i);
-
-		for (const struct block *b = block_of(e); b; b = b->next)
-			check_block(b, e->deadline);
-	}
 }

@@ -98,13 +98,4 @@ bool pending_trim(struct pending *p);
 /* Its memory, without a few spares. */
 size_t pending_bytes(const struct pending *p);
 
-/* The blocks behind entry i of p->blocks; for tests. */
-const struct block *pending_chain(const struct pending *p, size_t i);
-
-/* Entries in it; for tests. */
-size_t pending_count(const struct pending *p);
-
-/* Aborts if the structure is not sound; for tests. */
-void pending_check(const struct pending *p);
-
 #endif

@@ -91,10 +91,4 @@ bool slices_add(struct slices *s, struct entry e, struct block **spares);
 /* Takes a block out of the first slice; there must be one. */
 struct block *slices_open(struct slices *s);
 
-/* Entries in it; for tests. */
-size_t slices_count(const struct slices *s);
-
-/* Aborts if it is not sound; for tests. */
-void slices_check(const struct slices *s);
-
 #endif

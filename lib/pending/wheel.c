@@ -57,18 +57,3 @@ size_t wheel_blocks(const struct wheel *w)
 		n += w->level[i].blocks;
 	return n;
 }
-
-size_t wheel_count(const struct wheel *w)
-{
-	size_t n = 0;
-
-	for (int i = 0; i < WHEEL_LEVELS; i++)
-		n += slices_count(&w->level[i]);
-	return n;
-}
-
-void wheel_check(const struct wheel *w)
-{
-	for (int i = 0; i < WHEEL_LEVELS; i++)
-		slices_check(&w->level[i]);
-}

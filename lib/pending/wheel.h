@@ -88,10 +88,4 @@ struct block *wheel_open(struct wheel *w, int64_t *ret_last);
 /* Blocks in it. */
 size_t wheel_blocks(const struct wheel *w);
 
-/* Entries in it; for tests. */
-size_t wheel_count(const struct wheel *w);
-
-/* Aborts if it is not sound; for tests. */
-void wheel_check(const struct wheel *w);
-
 #endif

@@ -3,8 +3,8 @@
 #
 # What the shared library promises to the loader: its soname, no dependency
 # but the C library, never unmapped, bound at load, no memory for variables of
-# threads, no executable stack, an overwritten one is noticed, and that it calls
-# its own functions.
+# threads, no executable stack, an overwritten one is noticed, that it calls its
+# own functions, and that it has none of those of test/unit/checks.
 set -eu
 builddir=${builddir:?run this by make check}
 
@@ -83,4 +83,7 @@ case $HARDEN_CFLAGS in
 		fail "an overwritten stack is not noticed"
 	;;
 esac
+# Not if it was stripped, which leaves no names.
+local=$(LC_ALL=C "$READELF" -sW "$so")
+has "$local" ' [a-z]+_check$| must$' && fail "it has a test's checkers"
 exit "$failed"

@@ -45,7 +45,7 @@ clang -g -O1 -fsanitize=fuzzer,address,undefined \
 	-I"$srcdir/lib" -I"$srcdir/test/unit" \
 	$($PKG_CONFIG --cflags atomic_ops) \
 	"$srcdir/test/fuzz/fuzz_api.c" "$srcdir"/test/unit/property/*.c \
-	"$srcdir"/lib/*/*.c -pthread -lm -o fuzz
+	"$srcdir"/test/unit/checks/*.c "$srcdir"/lib/*/*.c -pthread -lm -o fuzz
 
 python3 "$srcdir/test/fuzz/corpus.py" unpack "$srcdir/test/fuzz/corpus" kept
 seed=1

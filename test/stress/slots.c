@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "checks/bucket.h"
+#include "checks/pending.h"
 #include "contents.h"
 #include "engine/engine.h"
-#include "os/must.h"
+#include "must.h"
 #include "slots.h"
 
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 #ifndef TT_BARE_H
 #define TT_BARE_H
 
+#include "checks/bucket.h"
+#include "checks/pending.h"
 #include "engine/turn.h"
 #include "harness.h"
 #include "use_all.h"

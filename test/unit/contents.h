@@ -6,7 +6,7 @@
 #define TT_CONTENTS_H
 
 #include "intake/bucket.h"
-#include "os/must.h"
+#include "must.h"
 
 /* To look at all: the places that may have an entry. */
 static inline size_t queue_span(const struct queue *q)

@@ -5,6 +5,7 @@
 #ifndef TT_ENTRIES_H
 #define TT_ENTRIES_H
 
+#include "checks/pending.h"
 #include "contents.h"
 #include "pending/pending.h"
 

@@ -6,7 +6,9 @@
 #ifndef TT_TASKS_H
 #define TT_TASKS_H
 
-/* First, as it includes what would hide the fixture's "tt". */
+/* First, as they include what would hide the fixture's "tt". */
+#include "checks/bucket.h"
+#include "checks/pending.h"
 #include "timers.h"
 
 #include <pthread.h>

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "checks/cap.h"
 #include "engine/await.h"
 #include "harness.h"
 #include "os/tool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
+#include "must.h"
 #include "os/counter.h"
-#include "os/must.h"
 
 #include <pthread.h>
 

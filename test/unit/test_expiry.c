@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
-#include "os/must.h"
+#include "must.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "checks/heap.h"
 #include "harness.h"
 #include "pending/heap.h"
 

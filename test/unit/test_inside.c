@@ -5,7 +5,7 @@
  */
 #include "engine/inside.h"
 #include "harness.h"
-#include "os/must.h"
+#include "must.h"
 
 #include <pthread.h>
 

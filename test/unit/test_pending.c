@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "blocks.h"
+#include "checks/bucket.h"
+#include "checks/pending.h"
+#include "checks/wheel.h"
 #include "entries.h"
 #include "fail_alloc.h"
 #include "harness.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
+#include "must.h"
 #include "os/clock.h"
-#include "os/must.h"
 #include "pending/pending.h"
 #include "use_all.h"
 

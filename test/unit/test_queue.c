@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "blocks.h"
+#include "checks/queue.h"
 #include "contents.h"
 #include "harness.h"
 #include "intake/queue.h"
-#include "os/must.h"
+#include "must.h"
 
 /* As in queue.c. */
 enum { MIN_ROWS = 8, STEP_ROWS = QUEUE_STEP_ROWS, STEP_BLOCKS = QUEUE_STEP };

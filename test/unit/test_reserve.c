@@ -6,6 +6,8 @@
  */
 #include "config.h"
 
+#include "checks/bucket.h"
+#include "checks/pending.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"

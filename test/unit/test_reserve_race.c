@@ -9,10 +9,11 @@
  */
 #include "config.h"
 
+#include "checks/bucket.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"
-#include "os/must.h"
+#include "must.h"
 #include "timers.h"
 
 #include <sched.h>

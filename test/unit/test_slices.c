@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "checks/slices.h"
 #include "fail_alloc.h"
 #include "harness.h"
-#include "os/must.h"
+#include "must.h"
 #include "pending/slices.h"
 
 #define SHIFT 17

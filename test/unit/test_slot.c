@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "checks/slot.h"
 #include "harness.h"
 #include "intake/slot.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "checks/wheel.h"
 #include "harness.h"
-#include "os/must.h"
+#include "must.h"
 #include "pending/wheel.h"
 
 #define FINE   (INT64_C(1) << 17)

@@ -5,6 +5,7 @@
 #ifndef TT_TIMERS_H
 #define TT_TIMERS_H
 
+#include "checks/cap.h"
 #include "contents.h"
 #include "fixture.h"
 

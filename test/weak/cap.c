@@ -34,6 +34,8 @@ static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
 #endif
 #include "intake/cap.c"
 
+#include "checks/cap.h"
+
 #define CPUS   2
 #define PLACES 3
 

@@ -3,7 +3,7 @@
 
 #include "list.h"
 
-#include "os/must.h"
+#include "must.h"
 
 #include <string.h>
 

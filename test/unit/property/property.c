@@ -4,6 +4,8 @@
 #include "property.h"
 
 #include "api/instance.h"
+#include "checks/bucket.h"
+#include "checks/pending.h"
 #include "model.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The assertion that the invariant checkers use.  Works with NDEBUG, too.
+ * The assertion that checkers and random tests use.  Works with NDEBUG, too.
  */
 #ifndef TT_MUST_H
 #define TT_MUST_H

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "checks/bucket.h"
+#include "checks/queue.h"
+#include "checks/slot.h"
+#include "must.h"
+
+void bucket_check(struct bucket *b)
+{
+	lock_acquire(&b->lock);
+	for (int i = 0; i < LANES; i++) {
+		queue_check(&b->lane[i].queue);
+		must(b->lane[i].queue.nearest >= b->nearest);
+	}
+	must(b->stranded_nearest >= b->nearest);
+	if (b->pool)
+		slots_check(&b->slots);
+	must(b->pool || b->state == BUCKET_SHUT);
+	lock_release(&b->lock);
+}

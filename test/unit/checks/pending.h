@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is what is pending sound?
+ */
+#ifndef TT_CHECKS_PENDING_H
+#define TT_CHECKS_PENDING_H
+
+#include "pending/pending.h"
+
+/* The blocks behind entry i of p->blocks. */
+const struct block *pending_chain(const struct pending *p, size_t i);
+
+size_t pending_count(const struct pending *p); /* entries in it */
+
+/* Aborts if the structure is not sound. */
+void pending_check(const struct pending *p);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is a table of slots sound?
+ */
+#ifndef TT_CHECKS_SLOT_H
+#define TT_CHECKS_SLOT_H
+
+#include "intake/slot.h"
+
+/* Aborts if the table is not sound.  Under the lock. */
+void slots_check(const struct slots *t);
+
+#endif

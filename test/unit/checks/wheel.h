@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is a wheel sound?
+ */
+#ifndef TT_CHECKS_WHEEL_H
+#define TT_CHECKS_WHEEL_H
+
+#include "pending/wheel.h"
+
+size_t wheel_count(const struct wheel *w); /* entries in it */
+
+/* Aborts if it is not sound. */
+void wheel_check(const struct wheel *w);
+
+#endif
