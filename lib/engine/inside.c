@@ -15,7 +15,6 @@
 #include "os/report.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "engine/engine.h"
 #include "engine/reclaim.h"
 #include "intake/rent.h"
 

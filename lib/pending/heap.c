@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/base.h"
 #include "os/memory.h"
 #include "pending/heap.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define MIN_TABLE 16
