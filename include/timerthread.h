@@ -317,8 +317,8 @@ int timerthread_set_task_id(struct timerthread *tt,
  * -EBUSY: started before.  -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN,
  * -EPERM: pthread_create(3) failed with that.  -ENOSYS: the kernel, or a filter
  * of system calls, refuses futex(2), with 64-bit times, to this process.  With
- * CLOCK_BOOTTIME also -EMFILE, -ENFILE: timerfd_create(2) failed with that;
- * -ENOSYS: it was refused.
+ * CLOCK_BOOTTIME also -EMFILE, -ENFILE: no descriptor is to be had; -ENOSYS:
+ * timerfd_create(2) or fcntl(2) was refused.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
@@ -328,16 +328,16 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * a timer has expired, or a timer was scheduled that is earlier than all
  * others, or tt was stopped.  After a stop it stays readable.
  * Watch it with poll(2), with epoll(7), level- or edge-triggered, or with
- * anything that is built on them.  It is non-blocking and is closed on
- * execve(2).  It belongs to tt, stays open until tt is destroyed, and must not
- * be read or closed.
+ * anything that is built on them.  It is non-blocking, is closed on execve(2),
+ * and is not 0, 1 or 2.  It belongs to tt, stays open until tt is destroyed,
+ * and must not be read or closed.
  * Timers run, or are submitted, only in timerthread_dispatch.  Scheduling or
  * rescheduling a timer makes a system call only if the timer becomes the
  * earliest of all, or to allocate memory.
  * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
- * before.  -ENOMEM.  -EMFILE, -ENFILE: timerfd_create(2) failed with that.
- * -ENOSYS: the kernel, or a filter of system calls, refuses timerfd_create(2)
- * or futex(2).
+ * before.  -ENOMEM.  -EMFILE, -ENFILE: no descriptor is to be had.
+ * -ENOSYS: the kernel, or a filter of system calls, refuses timerfd_create(2),
+ * fcntl(2) or futex(2).
  */
 int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
 

@@ -20,7 +20,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	w->awake_since = INT64_MAX;
 	w->rested = INT64_MIN;
 	w->watch = watch;
-	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false};
+	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false, 0};
 }
 
 bool wakeup_open(struct wakeup *w, uint32_t n)

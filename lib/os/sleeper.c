@@ -3,13 +3,19 @@
 
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/report.h"
 #include "os/sleeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+
+#define MS     1000000
+#define SECOND (1000 * MS)
 
 bool sleeper_knows(clockid_t clock)
 {
@@ -30,78 +36,157 @@ static int why_no_timer(int error)
 	}
 }
 
+/*
+ * A timer's period tells it from the timers of other code, and of other
+ * sleepers.  It also makes the descriptor readable again if somebody has read
+ * the expiry.  As long as nobody does, the kernel makes no use of it.
+ */
+static struct timespec mark(const struct sleeper *s)
+{
+	return (struct timespec){1, 1 + (long)((uintptr_t)s / 16 % 499999999)};
+}
+
+static bool is_marked(const struct sleeper *s, const struct itimerspec *t)
+{
+	return t->it_interval.tv_nsec == mark(s).tv_nsec;
+}
+
+/* close is a cancellation point; callers hold a lock. */
+static void close_only(int fd)
+{
+	int cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	close(fd);
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
+/* EINVAL: there may not even be that many descriptors. */
+static int move_up(int low)
+{
+	int fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (fd < 0)
+		fd = errno == EINVAL ? -EMFILE : why_no_timer(errno);
+	close_only(low);
+	return fd;
+}
+
+/* A descriptor, or a negative errno. */
+static int make_timer(const struct sleeper *s)
+{
+	const struct itimerspec never = {.it_interval = mark(s)};
+	int fd = timerfd_create(s->clock, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd < 0)
+		return why_no_timer(errno);
+	timerfd_settime(fd, 0, &never, NULL);
+	return fd > STDERR_FILENO ? fd : move_up(fd);
+}
+
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 {
 	int saved_errno = errno;
 	int r = futex_works() ? 0 : -ENOSYS;
 
-	s->clock = clock;
-	s->fd = -1;
-	s->polled = polled;
+	*s = (struct sleeper){.clock = clock, .fd = -1, .polled = polled};
 	if (r == 0 && (polled || clock == CLOCK_BOOTTIME)) {
-		s->fd = timerfd_create(
-			clock, TFD_CLOEXEC | (polled ? TFD_NONBLOCK : 0));
-		if (s->fd < 0)
-			r = why_no_timer(errno);
+		r = make_timer(s);
+		if (r >= 0)
+			s->fd = r;
 	}
 	errno = saved_errno;
-	return r;
+	return r < 0 ? r : 0;
+}
+
+static void close_timer(struct sleeper *s, bool inherited)
+{
+	const struct itimerspec never = {0};
+	int saved_errno = errno;
+	struct itimerspec t;
+
+	if (s->fd >= 0 && timerfd_gettime(s->fd, &t) == 0 && is_marked(s, &t)) {
+		if (!inherited)
+			timerfd_settime(s->fd, 0, &never, NULL);
+		close_only(s->fd);
+	}
+	s->fd = -1;
+	errno = saved_errno;
 }
 
 void sleeper_close(struct sleeper *s)
 {
-	int cancel_state;
-
-	/* close is a cancellation point; callers hold a lock. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
-	pthread_setcancelstate(cancel_state, NULL);
+	close_timer(s, false);
 }
 
 void sleeper_close_inherited(struct sleeper *s)
 {
-	struct itimerspec t;
+	close_timer(s, true);
+}
 
-	if (s->fd >= 0 && timerfd_gettime(s->fd, &t) == 0)
-		sleeper_close(s);
+static void lose(struct sleeper *s)
+{
+	if (atom32_swap(&s->lost, 0, 1) == 0)
+		report("somebody has closed, replaced or read the descriptor "
+		       "of an instance");
 }
 
 /* The timerfd expires at t.  A time of all zeros means never. */
 void sleeper_set(struct sleeper *s, int64_t t)
 {
-	struct itimerspec at = {.it_value = {0, 1}};
+	struct itimerspec at = {mark(s), {0, 1}}, old;
+	int saved_errno = errno;
+	bool is_timer;
 
+	if (atom32_load(&s->lost) != 0)
+		return;
 	if (t == INT64_MAX)
 		at.it_value.tv_nsec = 0;
 	else if (t > 0)
 		at.it_value = clock_timespec(t);
-	timerfd_settime(s->fd, TFD_TIMER_ABSTIME, &at, NULL);
+	is_timer = timerfd_settime(s->fd, TFD_TIMER_ABSTIME, &at, &old) == 0;
+	if (!is_timer || !is_marked(s, &old)) {
+		if (is_timer) /* of other code: as it was */
+			timerfd_settime(s->fd, 0, &old, NULL);
+		lose(s);
+	}
+	errno = saved_errno;
 }
 
 /*
- * A wake changes the word, and then sets the timer to a time that has passed.
- * If it sets the timer before this function does, this function sees the
- * changed word.
+ * poll waits for the file that it finds at its beginning.  If another one takes
+ * the number later, a wake cannot end the call: so none is long.
+ *
+ * If poll ends without an event although the deadline came well before its end,
+ * somebody has read the expiry.
  */
 static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 			   int64_t deadline)
 {
-	uint64_t times;
+	struct pollfd p = {.fd = s->fd, .events = POLLIN};
 	int saved_errno = errno;
 
-	sleeper_set(s, deadline);
-	/* Acquire: pairs with the store that changed the word. */
-	if (atom32_load_acquire(word) == expected &&
-	    read(s->fd, &times, sizeof(times)) < 0)
-		errno = saved_errno;
+	for (int r = 0; r <= 0;) {
+		int64_t now = clock_now(s->clock), left;
+
+		sleeper_set(s, deadline);
+		/* Acquire: pairs with the store that changed the word. */
+		if (atom32_load_acquire(word) != expected || now >= deadline)
+			break;
+		left = deadline - now < SECOND ? deadline - now : SECOND;
+		r = atom32_load(&s->lost) ? -1 : poll(&p, 1, SECOND / MS);
+		if (r < 0)
+			futex_wait_for(word, expected, (long)left);
+		else if (r == 0 && left < SECOND - 100 * MS)
+			lose(s);
+	}
+	errno = saved_errno;
 }
 
 void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
 		   int64_t deadline)
 {
-	if (s->fd >= 0)
+	if (s->fd >= 0 && deadline < INT64_MAX)
 		sleep_on_timer(s, word, expected, deadline);
 	else
 		futex_wait_until(word, expected, s->clock, deadline);
@@ -111,6 +196,6 @@ void sleeper_wake(struct sleeper *s, atom32 *word)
 {
 	if (s->fd >= 0)
 		sleeper_set(s, 0);
-	else
+	if (!s->polled)
 		futex_wake_one(word);
 }

@@ -4,13 +4,29 @@
  *
  * On CLOCK_MONOTONIC and CLOCK_REALTIME, it sleeps on a futex with an absolute
  * timeout, which the kernel adjusts when the wall clock is stepped.  A futex
- * does not know CLOCK_BOOTTIME; there, the thread reads from a timerfd.  If the
- * thread sleeps in an event loop of the program, the loop polls a timerfd.
+ * does not know CLOCK_BOOTTIME; there, the thread polls a timerfd, which also
+ * expires when the machine wakes up from a suspend.  Without a deadline it
+ * sleeps on the futex.  If the thread sleeps in an event loop of the program,
+ * the loop polls a timerfd.
+ *
+ * Other code of the process may close the descriptor, put another file under
+ * its number, or read from it.  When the sleeper finds that, the descriptor is
+ * lost: it is reported, and not used any more.  Then the thread sleeps on the
+ * futex, and looks at the clock each second.
  *
  * Guarantees:
  *  1. A wake that follows a change of *word ends a sleep on the old value, even
- *     if the wake comes before the sleep.
+ *     if the wake comes before the sleep.  A wake sets the timer to a time that
+ *     has passed, and wakes the futex, whatever the thread sleeps on.  On the
+ *     futex, the kernel compares the word.  On the timer, the thread looks at
+ *     the word after it has set the timer: if the wake has set it before, the
+ *     thread sees the changed word; if later, poll sees the timer.  Exception:
+ *     when the descriptor is lost, one sleep goes on for up to a second.
  *  2. A sleep may end early for no reason.
+ *  3. The descriptor is not 0, 1 or 2, which other code uses without asking
+ *     where they come from.
+ *  4. No file of other code is read, written or closed.  If such a timerfd has
+ *     taken the number, it may be set for a moment; then it is as it was.
  *
  * One thread sleeps; any thread wakes, or sets.
  */
@@ -27,18 +43,18 @@ struct sleeper {
 	clockid_t clock;
 	int fd;      /* -1: it is a futex */
 	bool polled; /* an event loop sleeps, not this library */
+	atom32 lost; /* set once, by any thread; relaxed */
 };
 
 bool sleeper_knows(clockid_t clock);
 
 /* 0, or a negative errno: the kernel refuses, or no descriptor is left. */
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled);
+
+/* A child of fork(2) that has a copy of the descriptor sees no event of it. */
 void sleeper_close(struct sleeper *s);
 
-/*
- * For a child of fork(2), which may have closed the descriptor and opened
- * another file under its number: closes it only if it is still a timerfd.
- */
+/* For such a child: the timer goes on for the parent. */
 void sleeper_close_inherited(struct sleeper *s);
 
 /* Sleeps while *word equals expected, until deadline; INT64_MAX: for ever. */

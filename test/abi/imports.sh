@@ -30,7 +30,7 @@ threads='prctl pthread_atfork pthread_attr_getdetachstate
 	pthread_setspecific pthread_sigmask register_atfork sched_getcpu
 	sigdelset sigfillset syscall sysconf'
 text='dladdr strlen strnlen vsnprintf'
-files='close read write writev'
+files='close fcntl poll write writev'
 rest='abort errno_location'
 # A stack's canary; a thread's variables, under the names of POWER and s390x.
 code='stack_chk_fail stack_chk_fail_local stack_chk_guard
