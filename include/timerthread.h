@@ -690,7 +690,8 @@ int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
  * Sets a function that is called after each callback that ran for more than
  * threshold nanoseconds, on the callback's thread.  The timer is still running
  * then: timerthread_cancel_wait waits for the hook, and calls that the hook
- * makes behave as in the callback.  hook NULL, the default: none.
+ * makes behave as in the callback.  It is not called once a callback has
+ * destroyed tt.  hook NULL, the default: none.
  * -EINVAL: tt is NULL, or threshold is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,

@@ -13,11 +13,14 @@
 /* Calls a hook.  False: in a child of fork(2), where this thread ends. */
 static bool call(struct timerthread *tt, timerthread_fn *hook)
 {
+	const struct task_id no_tasks = {0};
 	const struct run none = {0};
 	struct engine *e = &tt->engine;
+	bool destroyed = atom32_load(&e->orphaned);
 
-	return !hook || inside_call(tt, &e->inside, &e->task_id, &none, hook,
-				    tt->options.hook_arg);
+	return !hook ||
+	       inside_call(tt, &e->inside, destroyed ? &no_tasks : &e->task_id,
+			   &none, hook, tt->options.hook_arg);
 }
 
 /*
@@ -84,7 +87,8 @@ static void end(struct timerthread *tt)
 	pthread_mutex_lock(&tt->mutex);
 	tt->turning = false;
 	/* Else another thread joins it. */
-	if (tt->orphaned && !tt->reaped && tt->joiners == 0) {
+	if (atom32_load(&tt->engine.orphaned) && !tt->reaped &&
+	    tt->joiners == 0) {
 		tt->reaped = true;
 		pthread_detach(pthread_self());
 	}

@@ -81,7 +81,7 @@ bool instance_inside(const struct timerthread *tt, timerthread_id id)
 
 void instance_leave(struct timerthread *tt)
 {
-	bool over = tt->orphaned && instance_is_quiet(tt);
+	bool over = atom32_load(&tt->engine.orphaned) && instance_is_quiet(tt);
 	bool last = over && runs_all_called(&tt->runs) && tt->joiners == 0;
 
 	/* A run that an executor still has must not keep a descriptor open. */

@@ -82,7 +82,6 @@ struct timerthread {
 	bool reaped;      /* the thread was joined, or is, or need not be */
 	bool reaping;     /* it is being joined */
 	unsigned joiners; /* threads that wait for the end of callbacks */
-	bool orphaned;    /* the last one that leaves frees it */
 	pthread_t thread;
 	/* Their headers say what protects them. */
 	struct runs runs;
@@ -174,7 +173,7 @@ static inline bool instance_is_quiet(const struct timerthread *tt)
 
 /*
  * Releases the mutex.  The caller does not use tt after that.  Frees tt if it
- * is orphaned and no other thread will.
+ * is orphaned (engine.h) and no other thread will.
  */
 void instance_leave(struct timerthread *tt);
 

@@ -129,7 +129,7 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 		tt->reaped = true;
 		pthread_detach(tt->thread);
 	}
-	tt->orphaned = true;
+	atom32_store(&tt->engine.orphaned, 1);
 	runs_close_called(&tt->runs);
 	instance_leave(tt);
 	pthread_setcancelstate(cancel_state, NULL);

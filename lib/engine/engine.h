@@ -85,6 +85,13 @@ struct engine {
 	 * a child of fork(2).
 	 */
 	atom32 busy;
+	/*
+	 * 1: the instance was destroyed, and the last one that leaves frees it.
+	 * Written under the instance's mutex.  Threads in callbacks read it
+	 * without: one that knows of the destroy, because it called it or was
+	 * told, finds 1.
+	 */
+	atom32 orphaned;
 };
 
 /*

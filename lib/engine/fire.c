@@ -59,7 +59,9 @@ static bool call(struct engine *e, struct inside *in, const struct run *run,
 	end(e, t);
 	t->run_time = t->ended.steady - t->begun.steady;
 	PROBE4(fire__end, run->id, run->fn, run->arg, t->run_time);
-	if (likely(t->run_time <= e->slow.threshold))
+	/* What the hook uses may have gone with the instance. */
+	if (likely(t->run_time <= e->slow.threshold) ||
+	    atom32_load(&e->orphaned))
 		return true;
 	if (!slow_report(e, in, run, t->run_time))
 		return false;

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "timers.h"
+#include "tasks.h"
 
 #include <pthread.h>
 
@@ -330,6 +330,78 @@ START_TEST(who_waits_waits_for_the_hook)
 }
 END_TEST
 
+static void no_hook(timerthread_id id, timerthread_fn *fn, void *arg,
+		    int64_t run_time, void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)arg;
+	(void)run_time;
+	never(ctx);
+}
+
+static void destroy_slowly(void *arg)
+{
+	linger(arg);
+	timerthread_destroy(tt);
+}
+
+/* The call that scheduled it must have returned. */
+static void destroy_after_go(void *arg)
+{
+	wait_for(&go);
+	destroy_slowly(arg);
+}
+
+static void setup_without_hook(void)
+{
+	setup();
+	length = 1;
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, no_hook, NULL), 0);
+}
+
+/* What the hook uses may have gone with the instance. */
+START_TEST(no_hook_after_a_destroy)
+{
+	sem_t over;
+
+	setup_without_hook();
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
+	schedule(0, destroy_slowly, &ran);
+	ck_assert_int_eq(advance(0), 1);
+
+	sem_init(&over, 0, 0);
+	setup_without_hook();
+	ck_assert_int_eq(timerthread_set_thread_hooks(tt, NULL, post, &over),
+			 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	schedule(0, destroy_after_go, &ran);
+	sem_post(&go);
+	wait_for(&over);
+	sem_destroy(&over);
+}
+END_TEST
+
+/* Nor for another callback that returns after it. */
+START_TEST(no_hook_after_a_destroy_on_an_executor)
+{
+	struct caller other;
+
+	setup_without_hook();
+	sem_init(&came, 0, 0);
+	ck_assert_int_eq(timerthread_set_executor(tt, keep, NULL), 0);
+	start_driver(VIRTUAL);
+	schedule(0, hold, &ran);
+	schedule(0, destroy_slowly, &ran);
+	submit_due(2);
+	start_call(&other, 0);
+	wait_for(&ran);
+	call_task(1);
+	sem_post(&go);
+	end_call(&other);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -341,6 +413,8 @@ int main(void)
 		no_hook_after_a_fast_one,
 		hook_after_each,
 		who_waits_waits_for_the_hook,
+		no_hook_after_a_destroy,
+		no_hook_after_a_destroy_on_an_executor,
 	};
 
 	return RUN_TESTS("running", tests);

@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -392,12 +394,45 @@ END_TEST
 
 #endif
 
+static atomic_bool gone;
+
+static uintptr_t unless_gone(void *ctx)
+{
+	(void)ctx;
+	if (atomic_load(&gone))
+		abort();
+	return 0;
+}
+
+static void destroy_after_go(void *arg)
+{
+	(void)arg;
+	wait_for(&go);
+	timerthread_destroy(tt);
+	atomic_store(&gone, true);
+}
+
+/* on_exit is called after it; what names a task may have gone by then. */
+START_TEST(no_task_is_asked_for_after_a_destroy)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_task_id(tt, unless_gone, NULL), 0);
+	ck_assert_int_eq(timerthread_set_thread_hooks(tt, NULL, post, &ran), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(
+		timerthread_schedule(tt, 0, destroy_after_go, NULL, NULL), 0);
+	sem_post(&go);
+	wait_for(&ran);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		option,
 		a_task_is_inside_wherever_it_is,
 		another_task_on_the_thread_is_not,
+		no_task_is_asked_for_after_a_destroy,
 #ifdef __GLIBC__
 		a_callback_ends_on_another_thread,
 		both_threads_exit_later,
