@@ -384,8 +384,9 @@ int timerthread_advance(struct timerthread *tt, int64_t ns);
  * Returns 0 when no callback is running any more, even if tt was stopped before
  * or was never started.  Returns 1 if it was called from a callback of tt, from
  * the submit function of its executor, or from a thread hook: then the driver
- * stops when that function has returned.  The caller must not hold a lock that
- * a callback of tt takes.
+ * stops when that function has returned.  It also returns 1 in a destructor of
+ * the timer thread's data (pthread_key_create(3), thread_local).  The caller
+ * must not hold a lock that a callback of tt takes.
  * -EINVAL: tt is NULL.  -EPERM: tt is the default instance.
  */
 int timerthread_stop(struct timerthread *tt);
@@ -399,7 +400,8 @@ int timerthread_stop(struct timerthread *tt);
  * A callback of tt may destroy tt.  Then this returns immediately, and the
  * memory is freed when all callbacks of tt, and the calls that run them, have
  * returned.  Even then no other call on tt may be running; the call that
- * scheduled the timer of this callback must have returned.
+ * scheduled the timer of this callback must have returned.  The same holds in
+ * a destructor of the timer thread's data.
  */
 void timerthread_destroy(struct timerthread *tt);
 

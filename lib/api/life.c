@@ -77,13 +77,23 @@ static void request_stop(struct timerthread *tt)
 	}
 }
 
+/*
+ * With the mutex held, while it is being stopped: so the thread was not joined
+ * yet.  After its last turn, the destructors of its data may make calls.
+ */
+static bool is_timer_thread(const struct timerthread *tt)
+{
+	return tt->driver == DRIVER_THREAD &&
+	       pthread_equal(tt->thread, pthread_self());
+}
+
 /* As timerthread_stop; with the mutex held, and cancellation disabled. */
 static int stop(struct timerthread *tt)
 {
 	request_stop(tt);
 	if (tt->life != LIFE_STOPPING)
 		return 0;
-	if (instance_inside(tt, 0))
+	if (instance_inside(tt, 0) || is_timer_thread(tt))
 		return 1;
 	join(tt);
 	return 0;
@@ -125,7 +135,8 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 			pthread_cond_wait(&tt->changed, &tt->mutex);
 	} else if (tt->driver == DRIVER_THREAD && !tt->turning && !tt->reaped &&
 		   tt->joiners == 0) {
-		/* The caller is a callback that outlived the timer thread. */
+		/* The caller is a callback that outlived the timer thread, or
+		 * a destructor on that thread. */
 		tt->reaped = true;
 		pthread_detach(tt->thread);
 	}
