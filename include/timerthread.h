@@ -311,7 +311,10 @@ int timerthread_set_task_id(struct timerthread *tt,
 /*
  * Starts tt with a timer thread as its driver.  When this has returned, timers
  * can be scheduled.  attr is as for pthread_create(3), NULL for the defaults,
- * and must ask for a joinable thread.
+ * and must ask for a joinable thread.  Unless attr says otherwise, the thread
+ * inherits the scheduling policy, the priority, the nice value and the CPUs of
+ * the caller.  The policy and the priority in attr are ignored unless it also
+ * asks for PTHREAD_EXPLICIT_SCHED (pthread_attr_setinheritsched(3)).
  * -EINVAL: tt is NULL, or attr asks for a detached thread (even if tt was
  * started or stopped before), or pthread_create found attr invalid.
  * -EBUSY: started before.  -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN,
@@ -409,6 +412,8 @@ void timerthread_destroy(struct timerthread *tt);
  * Stores the default instance, which all parts of the process may share.  The
  * first call creates it and starts it, with default options and a timer thread.
  * It is never stopped.  A child of fork(2) gets a default instance of its own.
+ * Whoever comes first, the thread has the policy SCHED_OTHER, and the CPUs and
+ * the nice value of the process's main thread, as far as the kernel permits.
  * -EINVAL: ret_tt is NULL.  Else as timerthread_create and timerthread_start.
  * After a failure the next call tries again.
  */

@@ -6,11 +6,15 @@
  * all except one destroy theirs again.  There is no lock, so no lock can be
  * held when the process is forked.  A child finds that the instance is of
  * another generation, and starts its own.
+ *
+ * Whoever comes first may be a real-time thread, or pinned to a CPU.  Its timer
+ * thread serves all, so it inherits none of this.
  */
 #include "config.h"
 
 #include "api/instance.h"
 #include "os/base.h"
+#include "os/thread.h"
 #include "os/tool.h"
 
 #include <errno.h>
@@ -43,6 +47,7 @@ static int make(struct timerthread **ret_tt)
 	if (r < 0)
 		return r;
 	(*ret_tt)->options.is_default = true;
+	(*ret_tt)->options.on_start = thread_be_as_nice;
 	r = timerthread_start(*ret_tt, NULL);
 	if (r < 0)
 		discard(*ret_tt);

@@ -114,6 +114,8 @@ static int begin(struct timerthread *tt, void *attr)
 	tt->turning = true;
 	r = thread_create(&tt->thread, attr, thread_main, tt);
 	tt->turning = r == 0;
+	if (r == 0 && tt->options.is_default)
+		thread_make_ordinary(tt->thread);
 	return r;
 }
 

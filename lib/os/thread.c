@@ -5,8 +5,11 @@
 #include "os/ending.h"
 #include "os/thread.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /*
  * If the signal of a fault is blocked, the fault kills the process, and the
@@ -50,6 +53,23 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 static void set_timer_slack(void)
 {
 	prctl(PR_SET_TIMERSLACK, 1UL);
+}
+
+void thread_make_ordinary(pthread_t thread)
+{
+	const struct sched_param normal = {0};
+	cpu_set_t cpus[8]; /* the kernel's limit is 8192 CPUs */
+
+	pthread_setschedparam(thread, SCHED_OTHER, &normal);
+	if (sched_getaffinity(getpid(), sizeof(cpus), cpus) == 0)
+		pthread_setaffinity_np(thread, sizeof(cpus), cpus);
+}
+
+/* On Linux a nice value is a thread's; 0 is the caller. */
+void thread_be_as_nice(void *unused)
+{
+	(void)unused;
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, (id_t)getpid()));
 }
 
 /* Set from thread_prepare to thread_finish. */

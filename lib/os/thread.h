@@ -11,7 +11,8 @@
  *  4. If the thread ends before thread_finish, in whatever way, the process is
  *     aborted with a message, if there was memory for that (ending.h).
  *
- * Any thread: create.  The new thread: prepare first, finish last.
+ * Any thread: create, make_ordinary.  The new thread: prepare first, be_as_nice,
+ * finish last.
  */
 #ifndef TT_THREAD_H
 #define TT_THREAD_H
@@ -25,6 +26,16 @@
 /* As pthread_create(3), but the new thread has the signals blocked. */
 int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 		  void *(*run)(void *arg), void *arg);
+
+/*
+ * Whatever it inherited from its creator: SCHED_OTHER, and the CPUs of the
+ * process's main thread.  The creator calls this, because the thread itself may
+ * not get a CPU.  What the kernel refuses stays as it is.  May set errno.
+ */
+void thread_make_ordinary(pthread_t thread);
+
+/* Gives the calling thread the nice value of the main thread, or does not. */
+void thread_be_as_nice(void *unused);
 
 /* Gives the calling thread the properties above, and its name. */
 void thread_prepare(const char *name);

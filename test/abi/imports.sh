@@ -26,9 +26,11 @@ threads='prctl pthread_atfork pthread_attr_getdetachstate
 	pthread_cond_signal pthread_cond_wait pthread_create pthread_detach
 	pthread_join pthread_key_create pthread_mutex_destroy
 	pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
-	pthread_self pthread_setcancelstate pthread_setname_np
-	pthread_setspecific pthread_sigmask register_atfork sched_getcpu
-	sigdelset sigfillset syscall sysconf'
+	pthread_self pthread_setaffinity_np pthread_setcancelstate
+	pthread_setname_np pthread_setschedparam pthread_setspecific
+	pthread_sigmask register_atfork sched_getcpu sigdelset sigfillset
+	syscall sysconf'
+scheduling='getpid getpriority sched_getaffinity setpriority'
 text='dladdr strlen strnlen vsnprintf'
 files='close fcntl poll write writev'
 rest='abort errno_location'
@@ -49,7 +51,7 @@ loader='ITM_deregisterTMCloneTable ITM_registerTMCloneTable cxa_finalize
 	gmon_start deregister_frame_info register_frame_info'
 
 # shellcheck disable=SC2086 # lists of words
-allowed="$(printf ' %s' $memory $time $threads $text $files $rest $code \
+allowed="$(printf ' %s' $memory $time $threads $scheduling $text $files $rest $code \
 	$arm $weak $loader) "
 failed=0 n=0
 # Without versions; with "__" before or behind, "_chk", "64", "_time64" or

@@ -4,8 +4,9 @@
  * system calls that kills the process.  From before an instance is created it
  * may make the calls in the lists START and LATER, names with a space between
  * them; from when it was started on, those in LATER alone.  DRIVER is thread,
- * polled or virtual, CLOCK one of monotonic, realtime and boottime.  Without
- * lists there is no filter, so that the calls can be traced.
+ * polled, virtual, or default for the default instance; CLOCK one of monotonic,
+ * realtime and boottime.  Without lists there is no filter, so that the calls
+ * can be traced.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,7 +29,7 @@ enum {
 	FIRING = 2000,
 };
 
-enum drivers { ON_THREAD, ON_POLLED, ON_VIRTUAL };
+enum drivers { ON_THREAD, ON_POLLED, ON_VIRTUAL, ON_DEFAULT };
 
 static enum drivers driver;
 static struct timerthread *tt;
@@ -182,7 +183,7 @@ static clockid_t clock_named(const char *name)
 	return strcmp(name, "boottime") == 0 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
 }
 
-static int start(void)
+static int start_created(void)
 {
 	switch (driver) {
 	case ON_POLLED:
@@ -194,12 +195,35 @@ static int start(void)
 	}
 }
 
+static void start(clockid_t clock)
+{
+	if (driver == ON_DEFAULT) {
+		check(timerthread_default(&tt) == 0, "default");
+		return;
+	}
+	check(timerthread_create(&tt) == 0, "create");
+	check(timerthread_set_clock(tt, clock) == 0, "clock");
+	if (clock == CLOCK_BOOTTIME)
+		check(timerthread_set_reserve(tt, 1000) == 0, "reserve");
+	check(start_created() == 0, "start");
+}
+
 static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 {
 	(void)id;
 	(void)fn;
 	(void)arg;
 	(void)ctx;
+}
+
+/* The default instance has no end. */
+static void end(void)
+{
+	if (driver == ON_DEFAULT)
+		return;
+	check(timerthread_drain(tt, visit, NULL) >= 0, "drain");
+	check(timerthread_stop(tt) == 0, "stop");
+	timerthread_destroy(tt);
 }
 
 int main(int argc, char **argv)
@@ -211,6 +235,7 @@ int main(int argc, char **argv)
 	check(argc == 3 || argc == 5, "usage");
 	driver = strcmp(argv[1], "polled") == 0    ? ON_POLLED
 		 : strcmp(argv[1], "virtual") == 0 ? ON_VIRTUAL
+		 : strcmp(argv[1], "default") == 0 ? ON_DEFAULT
 						   : ON_THREAD;
 	for (int i = 0; i < WORKERS; i++)
 		pthread_create(&worker[i], NULL, work, NULL);
@@ -218,18 +243,12 @@ int main(int argc, char **argv)
 	while (atomic_load(&begun) < WORKERS)
 		sched_yield();
 	confine(at_start, later, true);
-	check(timerthread_create(&tt) == 0, "create");
-	check(timerthread_set_clock(tt, clock_named(argv[2])) == 0, "clock");
-	if (clock_named(argv[2]) == CLOCK_BOOTTIME)
-		check(timerthread_set_reserve(tt, 1000) == 0, "reserve");
-	check(start() == 0, "start");
+	start(clock_named(argv[2]));
 	confine(later, "", false);
 	atomic_store(&phase, 1);
 	while (atomic_load(&over) < WORKERS ||
 	       atomic_load(&fired) < WORKERS * (FIRING + 2))
 		drive();
-	check(timerthread_drain(tt, visit, NULL) >= 0, "drain");
-	check(timerthread_stop(tt) == 0, "stop");
-	timerthread_destroy(tt);
+	end();
 	_exit(0);
 }

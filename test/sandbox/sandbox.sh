@@ -29,7 +29,8 @@ listed() {
 		n = split($2, who, ", ")
 		for (i = 1; i <= n; i++) {
 			if (who[i] == "all" || who[i] == driver ||
-			    who[i] == driver " on " clock)
+			    who[i] == driver " on " clock ||
+			    who[i] == "thread" && driver == "default")
 				name[$1]
 		}
 	}
@@ -52,7 +53,7 @@ run() {
 failed=0
 for how in 'thread monotonic' 'thread realtime' 'thread boottime' \
 	'polled monotonic' 'polled realtime' 'polled boottime' \
-	'virtual monotonic'; do
+	'virtual monotonic' 'default monotonic'; do
 	status=0
 	# shellcheck disable=SC2086 # two words
 	run $how || status=$?
@@ -70,7 +71,8 @@ done
 for missing in 'thread monotonic futex' 'thread boottime timerfd_settime' \
 	'thread boottime poll' 'polled monotonic fcntl' \
 	'polled monotonic timerfd_create' 'thread monotonic prctl' \
-	'virtual monotonic mmap'; do
+	'virtual monotonic mmap' 'default monotonic sched_setaffinity' \
+	'default monotonic setpriority'; do
 	status=0
 	# shellcheck disable=SC2086 # three words
 	run $missing 2>/dev/null || status=$?
