@@ -11,8 +11,8 @@
  *  4. If the thread ends before thread_finish, in whatever way, the process is
  *     aborted with a message, if there was memory for that (ending.h).
  *
- * Any thread: create, make_ordinary.  The new thread: prepare first, be_as_nice,
- * finish last.
+ * Any thread: create, make_ordinary.  The new thread: prepare first,
+ * be_as_nice, finish last.
  */
 #ifndef TT_THREAD_H
 #define TT_THREAD_H
