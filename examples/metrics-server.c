@@ -171,7 +171,8 @@ static struct MHD_Response *make_metrics(void)
 	char *text;
 
 	while ((text = malloc(size)) != NULL) {
-		int length = timerthread_format_metrics(tt, text, size);
+		int length = timerthread_format_metrics(
+			tt, TIMERTHREAD_FORMAT_OPENMETRICS, text, size);
 
 		if (length >= 0 && (size_t)length < size)
 			response = MHD_create_response_from_buffer(

@@ -236,11 +236,12 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * long as no more than n timers have existed at one time, no call on tt
  * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
  * can exist, because the cap is n, no memory is ever allocated after start.
- * There are three exceptions: timerthread_take_snapshot; with
- * timerthread_set_task_id, each run allocates a few bytes; and so does glibc
- * when a timer thread begins, if the process has many keys
- * (pthread_key_create(3)).  The last two do without them if they must.  Once
- * there were more than n timers, memory is allocated as without a reserve.
+ * There are four exceptions: timerthread_take_snapshot;
+ * timerthread_format_metrics_of; with timerthread_set_task_id, each run
+ * allocates a few bytes; and so does glibc when a timer thread begins, if the
+ * process has many keys (pthread_key_create(3)).  The last two do without them
+ * if they must.  Once there were more than n timers, memory is allocated as
+ * without a reserve.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
@@ -704,17 +705,40 @@ int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
 int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
 			      timerthread_slow_fn *hook, void *ctx);
 
+/* The formats of metrics. */
+enum timerthread_format {
+	/* OpenMetrics 1.0.0: TYPE, UNIT and HELP, and "# EOF" at the end. */
+	TIMERTHREAD_FORMAT_OPENMETRICS = 0,
+	/* The text format of Prometheus, 0.0.4: TYPE and HELP. */
+	TIMERTHREAD_FORMAT_PROMETHEUS = 1
+};
+
 /*
- * Writes the numbers and histograms as OpenMetrics text, for Prometheus and
- * others, with HELP, TYPE and UNIT lines, the instance's name as the label
- * "name", and "# EOF" as the last line.  Returns the length of the text without
- * the zero byte at its end.  If that is size or more, buf holds as much as
- * fits.  buf may be NULL if size is 0.  16 KiB are enough in this release.  The
- * text gets longer when its numbers do.  As timerthread_get_stat this looks at
- * each timer that there is memory for.
- * -EINVAL: tt is NULL, or buf is NULL and size is not 0.
+ * Writes the numbers and histograms as text, for Prometheus and others, with
+ * the instance's name as the label "name".  Returns the length of the text
+ * without the zero byte at its end.  If that is size or more, buf holds as much
+ * as fits.  buf may be NULL if size is 0.  16 KiB are enough in this release.
+ * The text gets longer when its numbers do.  As timerthread_get_stat this looks
+ * at each timer that there is memory for.
+ * -EINVAL: tt is NULL, there is no such format, or buf is NULL and size is not
+ * 0.
  */
-int timerthread_format_metrics(struct timerthread *tt, char *buf, size_t size);
+int timerthread_format_metrics(struct timerthread *tt,
+			       enum timerthread_format format, char *buf,
+			       size_t size);
+
+/*
+ * As timerthread_format_metrics, but writes one page about n instances, 16 KiB
+ * or less for each: what is said about a metric once, then its samples of each
+ * instance.  If an instance has the name of one before it, its label has also
+ * "/" and its position, from 1 on: "name/2".  If n is 0, instances may be NULL,
+ * and there are no metrics.  This allocates memory until it returns.
+ * -EINVAL also: instances is NULL and n is not 0, or an instance is NULL.
+ * -ECHILD: one of them was started before a fork.  -ENOMEM.
+ */
+int timerthread_format_metrics_of(struct timerthread *const *instances,
+				  size_t n, enum timerthread_format format,
+				  char *buf, size_t size);
 
 /*
  * Writes a readable report to a file descriptor: options, numbers, what is

@@ -143,19 +143,7 @@ if [ -n "$promtool" ]; then
 		cat "$dir/created"
 		die "promtool did not find $samples samples"
 	}
-
-	# The older text format names a counter as its sample.
-	awk '
-		/^# (UNIT|EOF)/ { next }
-		/^# TYPE / && $4 == "counter" { counter[$3] }
-		/^#/ && $3 in counter { $3 = $3 "_total" }
-		{ print }' "$dir/second" >"$dir/older"
-	"$promtool" check metrics <"$dir/older" >"$dir/found" 2>&1 || :
-	if [ -s "$dir/found" ]; then
-		cat "$dir/found"
-		die "promtool check metrics found something"
-	fi
-	echo "promtool has read $samples samples, and has nothing to say"
+	echo "promtool has read $samples samples"
 fi
 
 if [ -n "$python" ]; then

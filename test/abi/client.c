@@ -252,8 +252,11 @@ static void look_in(void)
 	check_histograms(tt, before);
 	timerthread_free_snapshot(before);
 
-	check(timerthread_format_metrics(tt, text, sizeof(text)) > 100);
+	check(timerthread_format_metrics(tt, TIMERTHREAD_FORMAT_OPENMETRICS,
+					 text, sizeof(text)) > 100);
 	check(memcmp(text, "# ", 2) == 0 && text[3] == 0);
+	check(timerthread_format_metrics_of(
+		      &tt, 1, TIMERTHREAD_FORMAT_PROMETHEUS, NULL, 0) > 100);
 	check(pipe(fds) == 0);
 	check(timerthread_dump(tt, fds[1]) > 0);
 	check(read(fds[0], text, sizeof(text)) == sizeof(text));

@@ -326,7 +326,8 @@ static void look(struct life *l, struct account *a)
 				     0.99, &t);
 	NEED(l, (r == 0 && t >= 0) || r == -ENOENT);
 	timerthread_free_snapshot(s);
-	r = timerthread_format_metrics(l->tt, text, sizeof(text));
+	r = timerthread_format_metrics(l->tt, TIMERTHREAD_FORMAT_OPENMETRICS,
+				       text, sizeof(text));
 	NEED(l, r > 0 && r < TEXT && strstr(text, "\n# EOF\n"));
 }
 

@@ -309,9 +309,28 @@ static inline int set_slow_hook(struct timerthread *t)
 static inline int format_metrics(struct timerthread *t)
 {
 	char buf[] = "x";
-	int r = timerthread_format_metrics(t, buf, sizeof(buf));
+	int r = timerthread_format_metrics(t, TIMERTHREAD_FORMAT_OPENMETRICS,
+					   buf, sizeof(buf));
 
 	return buf[0] == 'x' ? r : 1;
+}
+
+/* One that is the child's does not help, whichever is first. */
+static inline int format_metrics_of(struct timerthread *t)
+{
+	struct timerthread *pair[2] = {t, t};
+	char buf[] = "x";
+	int r, own = timerthread_create(&pair[1]);
+	int again = timerthread_format_metrics_of(
+		pair, 2, TIMERTHREAD_FORMAT_PROMETHEUS, buf, sizeof(buf));
+
+	NEED(own == 0);
+	pair[0] = pair[1];
+	pair[1] = t;
+	r = timerthread_format_metrics_of(pair, 2, (enum timerthread_format)2,
+					  NULL, 1);
+	timerthread_destroy(pair[0]);
+	return buf[0] == 'x' && again == r ? r : 1;
 }
 
 static inline int dump(struct timerthread *t)
@@ -387,6 +406,7 @@ static const struct {
 	{"visit_running, nowhere", visit_running_nowhere},
 	{"set_slow_hook", set_slow_hook},
 	{"format_metrics", format_metrics},
+	{"format_metrics_of", format_metrics_of},
 	{"dump", dump},
 	{"get_pthread", get_pthread},
 	{"stop again", timerthread_stop},

@@ -138,8 +138,17 @@ static void look(void)
 		errors++;
 	}
 	timerthread_free_snapshot(s);
-	r = timerthread_format_metrics(tt, text, sizeof(text));
+	r = timerthread_format_metrics(tt, TIMERTHREAD_FORMAT_OPENMETRICS, text,
+				       sizeof(text));
 	NEED(r > 0 && r < (int)sizeof(text));
+	text[0] = 'x';
+	while ((r = timerthread_format_metrics_of(&tt, 1,
+						  TIMERTHREAD_FORMAT_PROMETHEUS,
+						  text, sizeof(text))) < 0) {
+		NEED(r == -ENOMEM);
+		NEED(text[0] == 'x');
+		errors++;
+	}
 }
 
 static unsigned drained;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What timerthread_format_metrics writes, and timerthread_dump.  That the
- * former is OpenMetrics is for others to say: test/metrics.sh.
+ * What timerthread_format_metrics writes as OpenMetrics, and timerthread_dump.
+ * The other format, and pages of several instances: test_formats.c.  That it is
+ * OpenMetrics is for others to say: test/formats.sh and metrics.sh.
  */
 #include "config.h"
 
@@ -10,13 +11,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define OM TIMERTHREAD_FORMAT_OPENMETRICS
+
 enum { SIZE = 1 << 16 };
 
 static char page[SIZE];
 
 static void format(void)
 {
-	int n = timerthread_format_metrics(tt, page, SIZE);
+	int n = timerthread_format_metrics(tt, OM, page, SIZE);
 
 	ck_assert_int_gt(n, 0);
 	ck_assert_int_lt(n, SIZE);
@@ -210,17 +213,19 @@ START_TEST(sizes)
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	format();
 	n = (int)strlen(page);
-	ck_assert_int_eq(timerthread_format_metrics(tt, NULL, 0), n);
+	ck_assert_int_eq(timerthread_format_metrics(tt, OM, NULL, 0), n);
 	for (int size = 1; size <= n + 1; size += size < n - 2 ? 97 : 1) {
 		memset(part, 'x', SIZE);
 		ck_assert_int_eq(
-			timerthread_format_metrics(tt, part, (size_t)size), n);
+			timerthread_format_metrics(tt, OM, part, (size_t)size),
+			n);
 		ck_assert_int_eq(strncmp(part, page, (size_t)size - 1), 0);
 		ck_assert_uint_eq(strlen(part), (size_t)size - 1);
 		ck_assert_int_eq(part[size], 'x');
 	}
-	ck_assert_int_eq(timerthread_format_metrics(NULL, page, SIZE), -EINVAL);
-	ck_assert_int_eq(timerthread_format_metrics(tt, NULL, 1), -EINVAL);
+	ck_assert_int_eq(timerthread_format_metrics(NULL, OM, page, SIZE),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_format_metrics(tt, OM, NULL, 1), -EINVAL);
 	end();
 }
 END_TEST

@@ -16,6 +16,8 @@
 
 enum { TEXT_MAX = 1 << 16 };
 
+#define OM TIMERTHREAD_FORMAT_OPENMETRICS
+
 static char text[TEXT_MAX];
 
 static bool begins(const char *s, const char *with)
@@ -116,8 +118,8 @@ static void check_short_buffer(void)
 	int length;
 
 	memset(text, 'x', TEXT_MAX);
-	length =
-		timerthread_format_metrics(model->tt, size ? text : NULL, size);
+	length = timerthread_format_metrics(model->tt, OM, size ? text : NULL,
+					    size);
 	agree(length > 0 && text[size] == 'x');
 	agree(size == 0 ||
 	      strlen(text) ==
@@ -126,7 +128,7 @@ static void check_short_buffer(void)
 
 void ask_metrics(void)
 {
-	int length = timerthread_format_metrics(model->tt, text, TEXT_MAX);
+	int length = timerthread_format_metrics(model->tt, OM, text, TEXT_MAX);
 
 	agree(length > 0 && length < TEXT_MAX &&
 	      strlen(text) == (size_t)length);

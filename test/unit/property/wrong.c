@@ -53,7 +53,7 @@ static void no_instance(void)
 	agree(timerthread_get_running(NULL, NULL, NULL) == -EINVAL);
 	agree(timerthread_visit_running(NULL, 0, property_slow, NULL) ==
 	      -EINVAL);
-	agree(timerthread_format_metrics(NULL, NULL, 0) == -EINVAL);
+	agree(timerthread_format_metrics(NULL, 2, NULL, 0) == -EINVAL);
 	agree(timerthread_dump(NULL, -1) == -EINVAL);
 }
 
@@ -116,7 +116,8 @@ static void bad_questions(void)
 	agree(timerthread_visit_running(tt, 0, NULL, NULL) == -EINVAL);
 	agree(timerthread_visit_running(tt, -1 - choose_distance(),
 					property_slow, NULL) == -EINVAL);
-	agree(timerthread_format_metrics(tt, NULL, 1 + choose(256)) == -EINVAL);
+	agree(timerthread_format_metrics(tt, choose(2), NULL,
+					 1 + choose(256)) == -EINVAL);
 	agree(timerthread_dump(tt, INT_MAX) == -EBADF);
 	agree(timerthread_dump(tt, -1) == -EBADF);
 }
