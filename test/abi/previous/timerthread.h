@@ -30,10 +30,11 @@
  *    timerthread_start_virtual chose another one.  Sums saturate at
  *    TIMERTHREAD_NEVER.
  *  - A deadline that has passed means "as soon as possible"; negative deadlines
- *    are allowed.  Such a deadline counts as the time of the call, less the
- *    slack.  So a timer that is scheduled in this way again and again does not
- *    run before other timers that expire meanwhile.  (There are exceptions:
- *    CLOCK_REALTIME, for example, and a virtual clock; see timerthread(7).)
+ *    are allowed.  Such a deadline counts as the time of the call, and does not
+ *    wait for the slack.  So a timer that is scheduled in this way again and
+ *    again does not run before other timers that expire meanwhile.  (There are
+ *    exceptions: CLOCK_REALTIME, for example, and a virtual clock; see
+ *    timerthread(7).)
  *  - An int function returns 0 or a documented positive value on success, and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Other results are stored through arguments whose names begin with ret_.
@@ -48,7 +49,8 @@
  *    driver.  There, each call on it returns -ECHILD immediately.  Exceptions:
  *    timerthread_destroy, which frees it, and timerthread_now.  The child may
  *    use and start an instance that was created but not started before the
- *    fork, if no thread was using it at that moment.
+ *    fork, if no thread was using it at that moment.  From Linux 4.14 on, the
+ *    same holds in a child of _Fork(3) or clone(2) that has memory of its own.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */
@@ -186,10 +188,6 @@ int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
  * Allows timers to run up to ns nanoseconds late, never early.  Then the driver
  * wakes up only once for all timers that expire within that time.  The default
  * is 0.
- * With a slack of two and a half kernel ticks or more (10 ms, at 250 ticks a
- * second), timerthread_schedule_after and timerthread_reschedule_after read the
- * kernel's coarse clock, which costs a tenth of the time.  The deadline is then
- * later, by up to the slack or eight ticks, whichever is less.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);
@@ -238,9 +236,11 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * long as no more than n timers have existed at one time, no call on tt
  * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
  * can exist, because the cap is n, no memory is ever allocated after start.
- * There are two exceptions: timerthread_take_snapshot; and with
- * timerthread_set_task_id, each run allocates a few bytes, but does without
- * them if it must.  Once there were more than n timers, memory is allocated as
+ * There are four exceptions: timerthread_take_snapshot;
+ * timerthread_format_metrics_of; with timerthread_set_task_id, each run
+ * allocates a few bytes; and so does glibc when a timer thread begins, if the
+ * process has many keys (pthread_key_create(3)).  The last two do without them
+ * if they must.  Once there were more than n timers, memory is allocated as
  * without a reserve.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
@@ -697,17 +697,40 @@ int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
 int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
 			      timerthread_slow_fn *hook, void *ctx);
 
+/* The formats of metrics. */
+enum timerthread_format {
+	/* OpenMetrics 1.0.0: TYPE, UNIT and HELP, and "# EOF" at the end. */
+	TIMERTHREAD_FORMAT_OPENMETRICS = 0,
+	/* The text format of Prometheus, 0.0.4: TYPE and HELP. */
+	TIMERTHREAD_FORMAT_PROMETHEUS = 1
+};
+
 /*
- * Writes the numbers and histograms as OpenMetrics text, for Prometheus and
- * others, with HELP, TYPE and UNIT lines, the instance's name as the label
- * "name", and "# EOF" as the last line.  Returns the length of the text without
- * the zero byte at its end.  If that is size or more, buf holds as much as
- * fits.  buf may be NULL if size is 0.  16 KiB are enough in this release.  The
- * text gets longer when its numbers do.  As timerthread_get_stat this looks at
- * each timer that there is memory for.
- * -EINVAL: tt is NULL, or buf is NULL and size is not 0.
+ * Writes the numbers and histograms as text, for Prometheus and others, with
+ * the instance's name as the label "name".  Returns the length of the text
+ * without the zero byte at its end.  If that is size or more, buf holds as much
+ * as fits.  buf may be NULL if size is 0.  16 KiB are enough in this release.
+ * The text gets longer when its numbers do.  As timerthread_get_stat this looks
+ * at each timer that there is memory for.
+ * -EINVAL: tt is NULL, there is no such format, or buf is NULL and size is not
+ * 0.
  */
-int timerthread_format_metrics(struct timerthread *tt, char *buf, size_t size);
+int timerthread_format_metrics(struct timerthread *tt,
+			       enum timerthread_format format, char *buf,
+			       size_t size);
+
+/*
+ * As timerthread_format_metrics, but writes one page about n instances, 16 KiB
+ * or less for each: what is said about a metric once, then its samples of each
+ * instance.  If an instance has the name of one before it, its label has also
+ * "/" and its position, from 1 on: "name/2".  If n is 0, instances may be NULL,
+ * and there are no metrics.  This allocates memory until it returns.
+ * -EINVAL also: instances is NULL and n is not 0, or an instance is NULL.
+ * -ECHILD: one of them was started before a fork.  -ENOMEM.
+ */
+int timerthread_format_metrics_of(struct timerthread *const *instances,
+				  size_t n, enum timerthread_format format,
+				  char *buf, size_t size);
 
 /*
  * Writes a readable report to a file descriptor: options, numbers, what is
