@@ -186,8 +186,9 @@ int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
 
 /*
  * Allows timers to run up to ns nanoseconds late, never early.  Then the driver
- * wakes up only once for all timers that expire within that time.  The default
- * is 0.
+ * wakes up only once for all timers that expire within that time.  A periodic
+ * timer whose period is not longer than ns skips runs again and again.  The
+ * default is 0.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);
@@ -439,8 +440,7 @@ int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 /*
  * Schedules a timer that calls fn(arg) delay nanoseconds from now, or as soon
  * as possible if delay is 0 or less.  Same as timerthread_schedule with the
- * deadline timerthread_now(tt) + delay, or with a later one: see
- * timerthread_set_slack.
+ * deadline timerthread_now(tt) + delay.
  */
 int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 			       timerthread_fn *fn, void *arg,
@@ -475,8 +475,7 @@ int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 
 /*
  * Changes the deadline of a pending timer to delay nanoseconds from now.  Same
- * as timerthread_reschedule with the deadline timerthread_now(tt) + delay, or
- * with a later one: see timerthread_set_slack.
+ * as timerthread_reschedule with the deadline timerthread_now(tt) + delay.
  */
 int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
 				 int64_t delay);
