@@ -118,16 +118,6 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 	return r;
 }
 
-TT_NOINLINE int arrival_without_room(struct bucket *b, bool slot, int r)
-{
-	lock_acquire(&b->lock);
-	if (b->state != BUCKET_SHUT && (!slot || slots_any(&b->slots)))
-		return ARRIVAL_NO_ROOM;
-	r = b->state != BUCKET_SHUT ? r : -ESHUTDOWN;
-	lock_release(&b->lock);
-	return r;
-}
-
 /*
  * True: the bucket is open.  Under the lock, which is released while the call
  * is made that another thread has not made yet.
@@ -142,6 +132,18 @@ TT_NOINLINE bool arrival_is_open(struct bucket *b, struct wakeup *w)
 	if (b->state == BUCKET_KICKED)
 		b->state = BUCKET_OPEN;
 	return b->state == BUCKET_OPEN;
+}
+
+TT_NOINLINE int arrival_without_room(struct bucket *b, struct wakeup *w,
+				     bool slot, int r)
+{
+	lock_acquire(&b->lock);
+	if (!arrival_is_open(b, w))
+		r = -ESHUTDOWN;
+	else if (!slot || slots_any(&b->slots))
+		return ARRIVAL_NO_ROOM;
+	lock_release(&b->lock);
+	return r;
 }
 
 /*

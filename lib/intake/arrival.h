@@ -69,7 +69,8 @@ static inline int arrival_haste(const struct bucket *b, const struct wakeup *w,
 
 /*
  * For a bucket that is not simply open: helps a thread that owes the driver a
- * wake-up.  False: it is shut.  Under the lock.
+ * wake-up.  False: it is shut.  Under the lock, which this may release for a
+ * while.
  */
 bool arrival_is_open(struct bucket *b, struct wakeup *w);
 
@@ -106,7 +107,7 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
  * lock held, if only room for an entry is missing; else, with the lock free, r
  * or -ESHUTDOWN.
  */
-int arrival_without_room(struct bucket *b, bool slot, int r);
+int arrival_without_room(struct bucket *b, struct wakeup *w, bool slot, int r);
 
 /*
  * Takes the lock, and makes sure that there is room for an entry, and a slot if
@@ -135,7 +136,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 		lock_release(&b->lock);
 		r = arrival_grow(b, a->lane, slot);
 		if (r < 0)
-			return arrival_without_room(b, slot, r);
+			return arrival_without_room(b, w, slot, r);
 		lock_acquire(&b->lock);
 	}
 	lock_release(&b->lock);

@@ -74,22 +74,22 @@ void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
 
 /*
  * Files a timer that is handed over.  Called with the lock held; releases it.
- * Also releases it for a while to allocate memory.  During that time the timer
- * is still handed over, and may be rescheduled.
+ * Also releases it for a while to allocate memory, or to help another thread.
+ * During that time the timer is still handed over, and may be rescheduled.
  */
 static void file(struct bucket *b, struct wakeup *w, struct slot *s,
 		 int64_t now)
 {
-	struct arrival a;
+	struct arrival a = arrival_aim(b, s->queued);
 	bool kick;
 
-	a = arrival_aim(b, s->queued);
 	if (!arrival_has_room(b, a.lane)) {
 		lock_release(&b->lock);
 		arrival_grow(b, a.lane, false);
 		lock_acquire(&b->lock);
-		a = arrival_aim(b, s->queued);
 	}
+	arrival_is_open(b, w);
+	a = arrival_aim(b, s->queued);
 	if (arrival_has_room(b, a.lane)) {
 		clear_handed_over(s);
 		kick = a.due > now ? arrival_push(b, w, a.lane, slot_entry(s))

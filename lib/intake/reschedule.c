@@ -185,7 +185,7 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 	int r;
 
 	lock_acquire(&b->lock);
-	r = likely(b->state != BUCKET_SHUT)
+	r = likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)
 		    ? result(b, move(s, id, deadline, inside, at_once))
 		    : -ESHUTDOWN;
 	if (unlikely(r == 1 && slot_is_handed_over(s)))

@@ -20,11 +20,10 @@
  *  3. A wake-up is sent only if the driver sleeps, or has decided to sleep,
  *     beyond the new deadline plus the slack, and only if that is earlier than
  *     everything for which a wake-up was sent before; or to help another thread
- *     (see 5).  After several wake-ups
- *     in a row, with no sleep between them that lasted to its end, the driver
- *     sleeps only half as long as it might.  Then a timer that is announced for
- *     the other half needs no wake-up.  This costs at most one more sleep for
- *     every WAKEUP_ROW wake-ups.
+ *     (see 5).  After several wake-ups in a row, with no sleep between them
+ *     that lasted to its end, the driver sleeps only half as long as it might.
+ *     Then a timer that is announced for the other half needs no wake-up.  This
+ *     costs at most one more sleep for every WAKEUP_ROW wake-ups.
  *  4. If the driver is an event loop, only the driver sets the descriptor's
  *     time, and only when it lies down.  A kick makes the descriptor readable
  *     immediately, and the loop then has the driver lie down again.  So no
@@ -38,10 +37,9 @@
  *     the call, too.
  *
  * Any thread: announce, earliest, next, awake, kick, owes_kick, stop, stopping.
- * The
- * driver: the rest.  If it sleeps in a loop, lie_down and rise take the place
- * of sleep.  test/model/wakeup.pml is a model for Spin of the way to sleep and
- * of the wake-up, test/model/polled.pml one of the descriptor.
+ * The driver: the rest.  If it sleeps in a loop, lie_down and rise take the
+ * place of sleep.  test/model/wakeup.pml is a model for Spin of the way to
+ * sleep and of the wake-up, test/model/polled.pml one of the descriptor.
  */
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H

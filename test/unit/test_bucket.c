@@ -615,6 +615,8 @@ END_TEST
 /* What was announced last is the same, and nobody has woken the driver. */
 static void hold_up_a_caller(int64_t deadline)
 {
+	/* A row of wake-ups would shorten its sleep. */
+	wakeup.woken = 0;
 	wakeup_lie_down(&wakeup, INT64_MAX);
 	ck_assert(arrival_announce(bucket, &wakeup, deadline));
 	ck_assert(wakeup_owes_kick(&wakeup));
@@ -647,10 +649,28 @@ START_TEST(others_wake_the_driver_for_one_that_is_held_up)
 	schedule(far + 3);
 	ck_assert_int_eq(bucket->state, BUCKET_OPEN);
 
+	/* Also who finds no room, and strands its timer. */
+	wakeup_rise(&wakeup);
+	hold_up_a_caller(far - 2 * MS - 1);
+	ck_assert_int_eq(arrival_without_room(bucket, &wakeup, false, -ENOMEM),
+			 ARRIVAL_NO_ROOM);
+	lock_release(&bucket->lock);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+
+	/* And who moves one, which may be stranded. */
+	wakeup_rise(&wakeup);
+	hold_up_a_caller(far - 2 * MS - 2);
+	ck_assert_int_eq(reschedule(id, far + 4), 0);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+
 	/* Nor does this open a bucket that is shut. */
 	hold_up_a_caller(far - 3 * MS);
 	bucket_shut(bucket);
 	ck_assert_int_eq(try_to_schedule(far, NULL), -ESHUTDOWN);
+	ck_assert_int_eq(arrival_without_room(bucket, &wakeup, false, -ENOMEM),
+			 -ESHUTDOWN);
+	ck_assert_int_eq(reschedule(id, far + 5), -ESHUTDOWN);
+	ck_assert(arrival_announce(bucket, &wakeup, far - 4 * MS));
 	ck_assert_int_eq(bucket->state, BUCKET_SHUT);
 	sleeper_close(&wakeup.sleeper);
 	end();

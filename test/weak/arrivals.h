@@ -33,6 +33,12 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	return 0;
 }
 
+static inline bool arrival_is_open(const struct bucket *b, struct wakeup *w)
+{
+	(void)w;
+	return b->state != BUCKET_SHUT;
+}
+
 static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 				struct lane *l, struct entry e)
 {

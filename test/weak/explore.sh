@@ -11,7 +11,7 @@ set -eu
 # last, in one execution.
 bounds() {
 	case $1 in
-	handover | reschedule | wait | wakeup) echo 2 1 ;;
+	handover | held_up | reschedule | wait | wakeup) echo 2 1 ;;
 	lock | reuse | stop) echo 3 1 ;;
 	*) echo 4 3 ;;
 	esac

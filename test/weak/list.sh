@@ -4,8 +4,8 @@
 # and how they are compiled.
 
 # shellcheck disable=SC2034
-harnesses='arm cap fire handover lock periodic reschedule reuse sighting stop
-	wait wakeup'
+harnesses='arm cap fire handover held_up lock periodic reschedule reuse sighting
+	stop wait wakeup'
 
 bugs() {
 	case $1 in
@@ -13,6 +13,7 @@ bugs() {
 	cap) echo TWO_STEPS RELAXED_FULL NO_RELEASE ;;
 	fire) echo TWO_STEPS NO_RELEASE ;;
 	handover) echo NOT_MOVED SAME_TICKET TICKET_STORED ;;
+	held_up) echo NO_CHANGE NO_KICK NO_LOCK OWN_KICK SENT_EARLY ;;
 	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;
 	periodic) echo NO_RELEASE NOT_REPEATING ;;
 	reschedule) echo NOT_MOVED SAME_TICKET ;;
