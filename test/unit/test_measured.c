@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is measured and told of several runs in one turn; and of runs that an
+ * executor keeps.  The clock stands still, except where the test moves it.
+ */
+#include "config.h"
+
+#include "tasks.h"
+
+#define START (20 * HOUR)
+
+static int64_t shown; /* 0: the clock goes on */
+
+int64_t __real_clock_now(clockid_t clock);
+int64_t __wrap_clock_now(clockid_t clock);
+int64_t __wrap_clock_now(clockid_t clock)
+{
+	return shown ? shown : __real_clock_now(clock);
+}
+
+/* Returns the time after that. */
+static int64_t linger(int64_t ns)
+{
+	return shown += ns;
+}
+
+/* An event loop: this thread alone decides when a turn begins. */
+static void start_polled(void)
+{
+	shown = START;
+	start_driver(POLLED);
+}
+
+static void start_with_hook(int64_t threshold, timerthread_slow_fn *fn)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, threshold, fn, NULL), 0);
+	start_polled();
+}
+
+static void end_measured(void)
+{
+	shown = 0;
+	end();
+}
+
+static uint64_t stat_of(enum timerthread_stat which)
+{
+	uint64_t value = 77;
+
+	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
+	return value;
+}
+
+/* How many runs a histogram has counted: 0, or 1 if there are any. */
+static bool has_counted(enum timerthread_histogram which)
+{
+	struct timerthread_snapshot *s;
+	int64_t value;
+	int r;
+
+	ck_assert_int_eq(timerthread_take_snapshot(tt, &s), 0);
+	r = timerthread_get_quantile(s, NULL, which, 1, &value);
+	timerthread_free_snapshot(s);
+	ck_assert(r == 0 || r == -ENOENT);
+	return r == 0;
+}
+
+/* What the slow hook was told, and how often. */
+static struct {
+	int n;
+	int64_t run_time;
+} hook;
+
+static void slow_hook(timerthread_id id, timerthread_fn *fn, void *arg,
+		      int64_t run_time, void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)arg;
+	(void)ctx;
+	hook.n++;
+	hook.run_time = run_time;
+	linger(1000);
+}
+
+/* When a callback began, and what the library tells of that. */
+static struct sight {
+	int64_t length, began, told;
+} sights[4];
+
+static void look(void *arg)
+{
+	struct sight *s = arg;
+
+	s->began = shown;
+	ck_assert_int_eq(timerthread_get_running(tt, NULL, &s->told), 0);
+	linger(s->length);
+}
+
+static void plan(int i, int64_t length)
+{
+	sights[i].length = length;
+	schedule(i - 100, look, &sights[i]);
+}
+
+static void check_told(int n)
+{
+	for (int i = 0; i < n; i++)
+		ck_assert_int_eq(sights[i].told, sights[i].began);
+}
+
+/* A slow one and quick ones in a turn: the hook's time is nobody's. */
+START_TEST(the_hook_is_charged_to_nobody)
+{
+	start_with_hook(10, slow_hook);
+	plan(0, 5);
+	plan(1, 50);
+	plan(2, 7);
+	plan(3, 6);
+	ck_assert_int_eq(timerthread_dispatch(tt), 4);
+	ck_assert_int_eq(hook.n, 1);
+	ck_assert_int_eq(hook.run_time, 50);
+	check_told(4);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_RUN_TIME), 68);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LONGEST_RUN), 50);
+	end_measured();
+}
+END_TEST
+
+START_TEST(the_hook_in_an_executor)
+{
+	begin_with(keep);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 10, slow_hook, NULL), 0);
+	start_polled();
+	plan(0, 50);
+	plan(1, 7);
+	ck_assert_int_eq(timerthread_dispatch(tt), 2);
+	call_tasks();
+	ck_assert_int_eq(hook.n, 1);
+	check_told(2);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_RUN_TIME), 57);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LONGEST_RUN), 50);
+	end_measured();
+}
+END_TEST
+
+/* It is told of those that ran for more than the threshold. */
+START_TEST(exactly_the_threshold_is_not_slow)
+{
+	start_with_hook(10, slow_hook);
+	plan(0, 10);
+	ck_assert_int_eq(timerthread_dispatch(tt), 1);
+	ck_assert_int_eq(hook.n, 0);
+	plan(0, 11);
+	ck_assert_int_eq(timerthread_dispatch(tt), 1);
+	ck_assert_int_eq(hook.n, 1);
+	ck_assert_int_eq(hook.run_time, 11);
+	end_measured();
+	/* With 0, of each that took any time. */
+	start_with_hook(0, slow_hook);
+	plan(0, 0);
+	plan(1, 1);
+	ck_assert_int_eq(timerthread_dispatch(tt), 2);
+	ck_assert_int_eq(hook.n, 2);
+	ck_assert_int_eq(hook.run_time, 1);
+	end_measured();
+}
+END_TEST
+
+static int visits;
+
+static void visit(timerthread_id id, timerthread_fn *fn, void *arg,
+		  int64_t run_time, void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)arg;
+	(void)ctx;
+	ck_assert_int_eq(run_time, 10);
+	visits++;
+}
+
+static void be_visited(void *arg)
+{
+	(void)arg;
+	linger(10);
+	ck_assert_int_eq(timerthread_visit_running(tt, 10, visit, NULL), 0);
+	ck_assert_int_eq(timerthread_visit_running(tt, 9, visit, NULL), 1);
+}
+
+START_TEST(exactly_the_threshold_is_not_visited)
+{
+	setup();
+	start_polled();
+	schedule(0, be_visited, NULL);
+	ck_assert_int_eq(timerthread_dispatch(tt), 1);
+	ck_assert_int_eq(visits, 1);
+	end_measured();
+}
+END_TEST
+
+/* Between turns nothing runs, however long. */
+START_TEST(each_turn_begins_anew)
+{
+	setup();
+	start_polled();
+	for (int i = 0; i < 3; i++) {
+		plan(i, 10);
+		ck_assert_int_eq(timerthread_dispatch(tt), 1);
+		linger(HOUR);
+	}
+	check_told(3);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_RUN_TIME), 30);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 0);
+	end_measured();
+}
+END_TEST
+
+/* Late by those before it, and by the hook. */
+START_TEST(late_by_those_before)
+{
+	start_with_hook(10, slow_hook);
+	for (int i = 0; i < 3; i++) {
+		sights[i].length = 10 + i;
+		schedule(START + 1 + i, look, &sights[i]);
+	}
+	linger(12);
+	ck_assert_int_eq(timerthread_dispatch(tt), 3);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS),
+			  9 + 10 + 11 + 1000);
+	end_measured();
+}
+END_TEST
+
+/* A timer that its own callback moves to long ago, once. */
+static struct {
+	timerthread_id id;
+	int runs;
+} mover;
+
+static void move_itself(void *arg)
+{
+	(void)arg;
+	linger(10);
+	if (++mover.runs == 1)
+		ck_assert_int_eq(timerthread_reschedule(tt, mover.id, 1), 0);
+	linger(10);
+}
+
+/* That counts as the time of the turn, or of the run's end in an executor. */
+START_TEST(moved_to_long_ago_by_itself)
+{
+	for (int i = 0; i < 4; i++) {
+		bool kept_back = i % 2;
+
+		if (kept_back)
+			begin_with(keep);
+		else
+			setup();
+		start_polled();
+		mover.runs = 0;
+		mover.id = i < 2 ? schedule(START, move_itself, NULL)
+				 : every(START, HOUR, move_itself, NULL);
+		for (int n = 1; n <= 2; n++) {
+			ck_assert_int_eq(timerthread_dispatch(tt), 1);
+			call_tasks();
+			ck_assert_int_eq(mover.runs, n);
+		}
+		ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS),
+				  kept_back ? 0 : 20);
+		end_measured();
+	}
+}
+END_TEST
+
+/* What an executor has, and does not run when it is called. */
+START_TEST(what_does_not_run_is_not_counted)
+{
+	timerthread_id id;
+
+	start_with(VIRTUAL, keep);
+	id = schedule(0, never, NULL);
+	schedule(0, post, &ran);
+	ck_assert_int_eq(advance(0), 2);
+	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+	call_task(0);
+	ck_assert(!has_counted(TIMERTHREAD_HISTOGRAM_LATENESS));
+	ck_assert(!has_counted(TIMERTHREAD_HISTOGRAM_RUN_TIME));
+	call_task(1);
+	ck_assert(has_counted(TIMERTHREAD_HISTOGRAM_LATENESS));
+	ck_assert(has_counted(TIMERTHREAD_HISTOGRAM_RUN_TIME));
+	end();
+
+	/* Nor is one that goes back. */
+	start_with(VIRTUAL, keep);
+	id = schedule(0, never, NULL);
+	ck_assert_int_eq(advance(0), 1);
+	ck_assert_int_eq(timerthread_reschedule(tt, id, HOUR), 0);
+	call_tasks();
+	ck_assert(!has_counted(TIMERTHREAD_HISTOGRAM_LATENESS));
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_FIRED), 0);
+	end();
+}
+END_TEST
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* On a virtual clock the lateness is that of the executor, to the digit. */
+START_TEST(lateness_in_an_executor)
+{
+	timerthread_id id;
+
+	start_with(VIRTUAL, keep);
+	schedule(100, nothing, NULL);
+	id = every(200, 1000, nothing, NULL);
+	ck_assert_int_eq(advance(150), 1);
+	call_tasks();
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 50);
+	ck_assert_int_eq(advance(150), 1);
+	call_tasks();
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 100);
+	/* Each run has its own deadline. */
+	ck_assert_int_eq(advance(1000), 1);
+	call_tasks();
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 100);
+	/* The greatest stays, and what was moved is late by its new one. */
+	ck_assert_int_eq(timerthread_reschedule(tt, id, 2000), 0);
+	ck_assert_int_eq(advance(1700), 1);
+	call_tasks();
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 1000);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_FIRED), 4);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		the_hook_is_charged_to_nobody,
+		the_hook_in_an_executor,
+		exactly_the_threshold_is_not_slow,
+		exactly_the_threshold_is_not_visited,
+		each_turn_begins_anew,
+		late_by_those_before,
+		moved_to_long_ago_by_itself,
+		what_does_not_run_is_not_counted,
+		lateness_in_an_executor,
+	};
+
+	return RUN_TESTS("measured", tests);
+}
