@@ -94,6 +94,23 @@ START_TEST(sums)
 }
 END_TEST
 
+/* The longest is told as it is, if the value of its step is above it. */
+START_TEST(the_longest_of_two)
+{
+	static struct histogram other;
+
+	begin();
+	histogram_count(&h, 961);
+	histogram_count(&other, 100);
+	read_counts();
+	ck_assert_int_eq(histogram_quantile(&c, 1), 961);
+	histogram_add_to(&c, &other);
+	ck_assert_uint_eq(c.longest, 961);
+	ck_assert_uint_eq(c.sum, 1061);
+	ck_assert_int_eq(histogram_quantile(&c, 1), 961);
+}
+END_TEST
+
 /* What is read while one is counted may have its step, and an old longest. */
 START_TEST(an_old_longest)
 {
@@ -194,6 +211,7 @@ int main(void)
 		each_is_told_nearly,
 		steps_are_in_order,
 		sums,
+		the_longest_of_two,
 		an_old_longest,
 		the_sum_does_not_overflow,
 		differences,

@@ -110,19 +110,16 @@ static void check_told(int n)
 		ck_assert_int_eq(sights[i].told, sights[i].began);
 }
 
-/* A slow one and quick ones in a turn: the hook's time is nobody's. */
+/* Several slow ones in a turn: the hook's time is nobody's. */
 START_TEST(the_hook_is_charged_to_nobody)
 {
 	start_with_hook(10, slow_hook);
-	plan(0, 5);
-	plan(1, 50);
-	plan(2, 7);
-	plan(3, 6);
+	for (int i = 0; i < 4; i++)
+		plan(i, 20 + 10 * i);
 	ck_assert_int_eq(timerthread_dispatch(tt), 4);
-	ck_assert_int_eq(hook.n, 1);
-	ck_assert_int_eq(hook.run_time, 50);
+	ck_assert_int_eq(hook.n, 4);
 	check_told(4);
-	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_RUN_TIME), 68);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_RUN_TIME), 140);
 	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LONGEST_RUN), 50);
 	end_measured();
 }
@@ -304,6 +301,60 @@ START_TEST(what_does_not_run_is_not_counted)
 }
 END_TEST
 
+/* The driver may measure, and each CPU's part of an executor's runs. */
+START_TEST(what_several_have_measured)
+{
+	struct timerthread_snapshot *s;
+	struct runs *r;
+	int64_t value;
+
+	start_with(VIRTUAL, keep);
+	r = &tt->runs;
+	histogram_count(&tt->engine.measured->lateness, 961);
+	histogram_count(&tt->engine.measured->run_time, 700);
+	for (uint32_t i = 0; i < r->cpus.n; i++) {
+		histogram_count(&r->measured[i].lateness, 50);
+		histogram_count(&r->measured[i].run_time, 60);
+	}
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 961);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LONGEST_RUN), 700);
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_RUN_TIME),
+			  700 + r->cpus.n * 60);
+	ck_assert_int_eq(timerthread_take_snapshot(tt, &s), 0);
+	ck_assert_int_eq(
+		timerthread_get_quantile(
+			s, NULL, TIMERTHREAD_HISTOGRAM_LATENESS, 1, &value),
+		0);
+	ck_assert_int_eq(value, 961);
+	timerthread_free_snapshot(s);
+	end();
+}
+END_TEST
+
+static uint64_t overrun;
+
+static void look_at_overrun(void *arg)
+{
+	(void)arg;
+	ck_assert_int_eq(timerthread_get_overrun(&overrun), 0);
+}
+
+/* What has passed when the run begins is missed, though not when it was due. */
+START_TEST(missed_behind_a_long_run)
+{
+	setup();
+	start_polled();
+	sights[0].length = 35;
+	schedule(START + 1, look, &sights[0]);
+	every(START + 2, 10, look_at_overrun, NULL);
+	linger(5);
+	/* It begins at START + 40. */
+	ck_assert_int_eq(timerthread_dispatch(tt), 2);
+	ck_assert_uint_eq(overrun, 3);
+	end_measured();
+}
+END_TEST
+
 static void nothing(void *arg)
 {
 	(void)arg;
@@ -348,6 +399,8 @@ int main(void)
 		late_by_those_before,
 		moved_to_long_ago_by_itself,
 		what_does_not_run_is_not_counted,
+		what_several_have_measured,
+		missed_behind_a_long_run,
 		lateness_in_an_executor,
 	};
 
