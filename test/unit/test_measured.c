@@ -331,6 +331,93 @@ START_TEST(what_several_have_measured)
 }
 END_TEST
 
+/* Each histogram has its own past. */
+START_TEST(each_since_its_own_past)
+{
+	struct timerthread_snapshot *before, *s;
+	int64_t value;
+
+	start_with(VIRTUAL, keep);
+	histogram_count(&tt->engine.measured->lateness, 961);
+	ck_assert_int_eq(timerthread_take_snapshot(tt, &before), 0);
+	histogram_count(&tt->engine.measured->run_time, 100000);
+	ck_assert_int_eq(timerthread_take_snapshot(tt, &s), 0);
+	ck_assert_int_eq(
+		timerthread_get_quantile(
+			s, before, TIMERTHREAD_HISTOGRAM_RUN_TIME, 1, &value),
+		0);
+	ck_assert_int_eq(
+		timerthread_get_quantile(
+			s, before, TIMERTHREAD_HISTOGRAM_LATENESS, 1, &value),
+		-ENOENT);
+	timerthread_free_snapshot(before);
+	timerthread_free_snapshot(s);
+	end();
+}
+END_TEST
+
+static timerthread_id visited[2];
+
+static void note_visit(timerthread_id id, timerthread_fn *fn, void *arg,
+		       int64_t run_time, void *ctx)
+{
+	(void)fn;
+	(void)arg;
+	(void)run_time;
+	(void)ctx;
+	visited[visits++ % 2] = id;
+}
+
+static void look_at_both(void *arg)
+{
+	(void)arg;
+	if (called == 1) {
+		call_task(called++);
+		return;
+	}
+	linger(1);
+	visits = 0;
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, note_visit, NULL), 2);
+}
+
+/* Two that began at the same moment: both are told, in the order of ids. */
+START_TEST(both_that_began_at_one_moment)
+{
+	begin_with(keep);
+	start_polled();
+	schedule(0, look_at_both, NULL);
+	schedule(0, look_at_both, NULL);
+	ck_assert_int_eq(timerthread_dispatch(tt), 2);
+	called = 1;
+	call_task(0);
+	ck_assert_uint_eq(called, 2);
+	ck_assert_int_eq(visits, 2);
+	ck_assert_uint_lt(visited[0], visited[1]);
+	end_measured();
+}
+END_TEST
+
+/* An executor calls it after the wall clock was set back. */
+START_TEST(not_early_when_the_clock_is_set_back)
+{
+	begin_with(keep);
+	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), 0);
+	start_polled();
+	sights[0].length = 0;
+	schedule(START, look, &sights[0]);
+	ck_assert_int_eq(timerthread_dispatch(tt), 1);
+	linger(-100);
+	sights[0].began = 0;
+	call_tasks();
+	ck_assert_int_eq(sights[0].began, 0);
+	linger(100);
+	ck_assert_int_eq(timerthread_dispatch(tt), 1);
+	call_tasks();
+	ck_assert_int_eq(sights[0].began, START);
+	end_measured();
+}
+END_TEST
+
 static uint64_t overrun;
 
 static void look_at_overrun(void *arg)
@@ -400,6 +487,9 @@ int main(void)
 		moved_to_long_ago_by_itself,
 		what_does_not_run_is_not_counted,
 		what_several_have_measured,
+		each_since_its_own_past,
+		both_that_began_at_one_moment,
+		not_early_when_the_clock_is_set_back,
 		missed_behind_a_long_run,
 		lateness_in_an_executor,
 	};
