@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places under a cap, and what another thread does in the middle of a call.
+ *
+ * cap.c is compiled again here.  Before it takes a lock, and before it looks at
+ * the common purse, "another thread" does its step.
+ */
+#include "config.h"
+
+#include "harness.h"
+#include "intake/cap.h"
+
+#include <sched.h>
+
+static _Thread_local int cpu_now;
+
+int sched_getcpu(void)
+{
+	return cpu_now;
+}
+
+/* The other thread's next step, and where: once. */
+static void (*other_step)(void);
+static const void *other_place;
+
+static void step_at(const void *place)
+{
+	void (*step)(void) = other_step;
+
+	if (place != other_place || !step)
+		return;
+	other_step = NULL;
+	step();
+}
+
+static void step_and_acquire(struct lock *l)
+{
+	step_at(l);
+	lock_acquire(l);
+}
+
+static uintptr_t step_and_load(const atomword *a)
+{
+	step_at((const void *)a);
+	return atomword_load_acquire(a);
+}
+
+#define lock_acquire          step_and_acquire
+#define atomword_load_acquire step_and_load
+#include "intake/cap.c"
+#undef lock_acquire
+#undef atomword_load_acquire
+
+/* How many purses, and how many places: all are enough for many batches. */
+enum { CPUS = 2, MANY = 100 * CAP_BATCH };
+
+static struct cap cap;
+static size_t taken;
+
+static void begin(size_t max)
+{
+	cap = (struct cap){.max = max};
+	ck_assert(cap_open(&cap, CPUS));
+	taken = 0;
+	cpu_now = 0;
+}
+
+static bool take_one(void)
+{
+	bool ok = cap_take(&cap, cpu_map_pick(&cap.cpus));
+
+	taken += ok;
+	return ok;
+}
+
+static void take(size_t n)
+{
+	while (n-- > 0)
+		ck_assert(take_one());
+}
+
+static void give(size_t n)
+{
+	taken -= n;
+	while (n-- > 0)
+		cap_give(&cap);
+}
+
+/* There are as many as there were, and each can be taken. */
+static void end(void)
+{
+	ck_assert_ptr_null((void *)(uintptr_t)other_step);
+	ck_assert_uint_eq(cap_free(&cap), cap.max - taken);
+	take(cap.max - taken);
+	ck_assert(!take_one());
+	cap_close(&cap);
+}
+
+static void before(const void *place, void (*step)(void))
+{
+	other_place = place;
+	other_step = step;
+}
+
+static uint32_t in_purse(uint32_t cpu)
+{
+	return tally_count(&cap.purse[cpu].places);
+}
+
+static bool is_closed(uint32_t cpu)
+{
+	return !tally_is_open(&cap.purse[cpu].places);
+}
+
+/* This CPU's purse has n. */
+static void fill_purse(uint32_t n)
+{
+	take(n + 1);
+	while (in_purse(0) < n)
+		give(1);
+	ck_assert_uint_eq(in_purse(0), n);
+}
+
+static size_t others;
+
+static void take_others(void)
+{
+	take(others);
+}
+
+/*
+ * The purse is full, and a thread comes to give a batch of it back.  Others
+ * take from it first, so that it may have no batch any more.
+ */
+START_TEST(a_full_purse_is_used_meanwhile)
+{
+	for (others = 0; others <= CAP_PURSE_MAX; others++) {
+		uint32_t left = CAP_PURSE_MAX - (uint32_t)others;
+
+		begin(MANY);
+		fill_purse(CAP_PURSE_MAX);
+		before(&cap.purse[0].lock, take_others);
+		give(1);
+		ck_assert_uint_eq(in_purse(0),
+				  left < CAP_BATCH ? left : left - CAP_BATCH);
+		end();
+	}
+}
+END_TEST
+
+/* On another CPU, until there are none; n of them are given back there. */
+static void call_in_and_give(void)
+{
+	cpu_now = 1;
+	while (take_one())
+		;
+	give(others);
+	cpu_now = 0;
+}
+
+/* The purse is empty, and a thread comes to take a batch for it. */
+START_TEST(an_empty_purse_is_closed_meanwhile)
+{
+	for (others = 1; others < 10 * CAP_BATCH; others += 1 + others / 2) {
+		begin(MANY);
+		fill_purse(0);
+		before(&cap.purse[0].lock, call_in_and_give);
+		take(1);
+		end();
+	}
+}
+END_TEST
+
+START_TEST(a_full_purse_is_closed_meanwhile)
+{
+	for (others = 0; others < 10 * CAP_BATCH; others += 1 + others / 2) {
+		begin(MANY);
+		take(2);
+		fill_purse(CAP_PURSE_MAX);
+		before(&cap.purse[0].lock, call_in_and_give);
+		give(1);
+		end();
+	}
+}
+END_TEST
+
+/* Leaves some in the purse that it opens. */
+static void open_and_fill(void)
+{
+	give(2 * CAP_PURSE_MAX);
+	ck_assert(!is_closed(0));
+	ck_assert_uint_gt(in_purse(0), 0);
+}
+
+/* A thread comes to open the purse, and another one was faster. */
+START_TEST(a_purse_is_opened_and_used_meanwhile)
+{
+	begin(MANY);
+	take(MANY);
+	ck_assert(!take_one());
+	ck_assert(is_closed(0));
+	give(2 * CPUS - 1);
+	ck_assert(is_closed(0));
+	before(&cap.lock, open_and_fill);
+	give(1);
+	end();
+}
+END_TEST
+
+/* All that are free are in the purse then. */
+static void move_to_purse(void)
+{
+	give(2 * CPUS);
+	ck_assert(!is_closed(0));
+	while (atomword_load(cap.common) > 0)
+		take(1);
+	give(1);
+	ck_assert_uint_eq(cap_free(&cap), in_purse(0));
+}
+
+/* A thread has seen that no purse is open; then the common one is empty. */
+START_TEST(places_move_to_a_purse_meanwhile)
+{
+	begin(MANY);
+	take(MANY);
+	ck_assert(!take_one());
+	before((const void *)cap.common, move_to_purse);
+	take(1);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		a_full_purse_is_used_meanwhile,
+		an_empty_purse_is_closed_meanwhile,
+		a_full_purse_is_closed_meanwhile,
+		a_purse_is_opened_and_used_meanwhile,
+		places_move_to_a_purse_meanwhile,
+	};
+
+	return RUN_TESTS("cap_race", tests);
+}
