@@ -161,13 +161,11 @@ static bool is_over(struct pending *p, size_t i)
  */
 static TT_NOINLINE void purge(struct pending *p)
 {
-	for (size_t n = p->heap.n; n > 0; n--) {
-		size_t i = p->purged++;
-
-		if (i >= p->heap.n)
-			p->purged = i = 0;
-		if (is_over(p, i)) {
-			heap_remove(&p->heap, i);
+	for (size_t n = p->heap.n; n > 0; n--, p->purged++) {
+		if (p->purged >= p->heap.n)
+			p->purged = 0;
+		if (is_over(p, p->purged)) {
+			heap_remove(&p->heap, p->purged);
 			return;
 		}
 	}

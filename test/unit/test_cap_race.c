@@ -2,14 +2,16 @@
 /*
  * Places under a cap, and what another thread does in the middle of a call.
  *
- * cap.c is compiled again here.  Before it takes a lock, and before it looks at
- * the common purse, "another thread" does its step.
+ * cap.c is compiled again here.  Before it takes a lock, changes the number of
+ * openings, or looks at or changes the common purse, "another thread" does its
+ * step.
  */
 #include "config.h"
 
 #include "harness.h"
 #include "intake/cap.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 static _Thread_local int cpu_now;
@@ -33,9 +35,15 @@ static void step_at(const void *place)
 	step();
 }
 
+/* A thread that is real has come to a lock, or is done. */
+static const struct lock *awaited;
+static atom32 has_come;
+
 static void step_and_acquire(struct lock *l)
 {
 	step_at(l);
+	if (l == awaited)
+		atom32_store_release(&has_come, 1);
 	lock_acquire(l);
 }
 
@@ -45,14 +53,38 @@ static uintptr_t step_and_load(const atomword *a)
 	return atomword_load_acquire(a);
 }
 
+static void step_and_add(atomword *a, uintptr_t n)
+{
+	step_at((const void *)a);
+	atomword_add(a, n);
+}
+
+static void step_and_store(atom32 *a, uint32_t value)
+{
+	step_at((const void *)a);
+	atom32_store_release(a, value);
+}
+
+static bool step_and_add_tally(struct tally *t, int32_t n)
+{
+	step_at(t);
+	return tally_add(t, n);
+}
+
 #define lock_acquire          step_and_acquire
 #define atomword_load_acquire step_and_load
+#define atomword_add          step_and_add
+#define atom32_store_release  step_and_store
+#define tally_add             step_and_add_tally
 #include "intake/cap.c"
 #undef lock_acquire
 #undef atomword_load_acquire
+#undef atomword_add
+#undef atom32_store_release
+#undef tally_add
 
 /* How many purses, and how many places: all are enough for many batches. */
-enum { CPUS = 2, MANY = 100 * CAP_BATCH };
+enum { CPUS = 2, MANY = 20 * CAP_BATCH };
 
 static struct cap cap;
 static size_t taken;
@@ -75,8 +107,10 @@ static bool take_one(void)
 
 static void take(size_t n)
 {
-	while (n-- > 0)
-		ck_assert(take_one());
+	while (n-- > 0) {
+		if (!take_one())
+			ck_abort_msg("refused, but not all are taken");
+	}
 }
 
 static void give(size_t n)
@@ -230,6 +264,99 @@ START_TEST(places_move_to_a_purse_meanwhile)
 }
 END_TEST
 
+/* Whoever finds no purse open, and no place, may rely on it. */
+static void take_while_it_opens(void)
+{
+	take(1);
+	cpu_now = 1;
+	while (take_one())
+		;
+	cpu_now = 0;
+	ck_assert_uint_eq(cap_free(&cap), 0);
+}
+
+START_TEST(a_purse_is_open_when_it_counts)
+{
+	begin(MANY);
+	take(MANY);
+	ck_assert(!take_one());
+	give(2 * CPUS - 1);
+	before((const void *)(uintptr_t)&cap.openings, take_while_it_opens);
+	give(1);
+	end();
+}
+END_TEST
+
+/* A thread that takes all places that are free. */
+static pthread_t taker;
+
+static void *take_all(void *arg)
+{
+	(void)arg;
+	cpu_now = 1;
+	while (take_one())
+		;
+	atom32_store_release(&has_come, 1);
+	return NULL;
+}
+
+/* It does not get through while a batch is on its way. */
+static void let_take_all(void)
+{
+	atom32_store(&has_come, 0);
+	ck_assert_int_eq(pthread_create(&taker, NULL, take_all, NULL), 0);
+	while (!atom32_load_acquire(&has_come))
+		sched_yield();
+}
+
+START_TEST(a_batch_is_on_its_way_to_a_purse)
+{
+	begin(MANY);
+	fill_purse(0);
+	awaited = &cap.purse[0].lock;
+	before(&cap.purse[0].places, let_take_all);
+	ck_assert(cap_take(&cap, 0));
+	awaited = NULL;
+	pthread_join(taker, NULL);
+	/* By this thread, which does not count while the other one does. */
+	taken++;
+	end();
+}
+END_TEST
+
+START_TEST(a_batch_is_on_its_way_from_a_purse)
+{
+	begin(MANY);
+	fill_purse(CAP_PURSE_MAX);
+	awaited = &cap.purse[0].lock;
+	before((const void *)cap.common, let_take_all);
+	cap_give(&cap);
+	pthread_join(taker, NULL);
+	/* All but, perhaps, the one that was given. */
+	ck_assert_uint_le(cap_free(&cap), 1);
+	cap_close(&cap);
+	awaited = NULL;
+}
+END_TEST
+
+/* Nobody is refused a place because all purses are about to be closed. */
+START_TEST(a_purse_is_not_yet_closed)
+{
+	begin(MANY);
+	fill_purse(CAP_PURSE_MAX);
+	cpu_now = 1;
+	while (atomword_load(cap.common) > 0 || in_purse(1) > 0)
+		take(1);
+	awaited = &cap.lock;
+	before(&cap.purse[0].lock, let_take_all);
+	ck_assert(cap_take(&cap, 1));
+	pthread_join(taker, NULL);
+	ck_assert_uint_eq(cap_free(&cap), 0);
+	cap_close(&cap);
+	awaited = NULL;
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -238,6 +365,10 @@ int main(void)
 		a_full_purse_is_closed_meanwhile,
 		a_purse_is_opened_and_used_meanwhile,
 		places_move_to_a_purse_meanwhile,
+		a_purse_is_open_when_it_counts,
+		a_batch_is_on_its_way_to_a_purse,
+		a_batch_is_on_its_way_from_a_purse,
+		a_purse_is_not_yet_closed,
 	};
 
 	return RUN_TESTS("cap_race", tests);
