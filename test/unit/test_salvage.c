@@ -341,7 +341,7 @@ static int schedule_elsewhere(uint32_t bucket)
 START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 {
 	enum { BUCKETS = 3, DEAD = BUCKETS - 1 };
-	int n, failed = 0, found = 0;
+	int n, failed = 0, failures = 0, found = 0;
 
 	begin_buckets(BUCKETS);
 	fill(&intake->bucket[0], 3 * SALVAGE_LOOKS);
@@ -359,8 +359,11 @@ START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 		/* All looks of a pass, and those that found nothing. */
 		failed = r == 0 ? 0 : failed + 1;
 		ck_assert_int_le(failed, 8);
+		failures += r != 0;
 		found += r == 0;
 	}
+	/* It has met the living first, and not looked at all of them. */
+	ck_assert_int_gt(failures, 0);
 	/* A call that fails says why the first attempt did. */
 	for (int i = 0; i < 10; i++) {
 		ck_assert_int_eq(schedule_elsewhere(0), -ENOMEM);
