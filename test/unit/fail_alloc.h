@@ -37,8 +37,9 @@
  */
 static atom32 fail_armed, fail_seen, fail_from, fail_count;
 
-/* Called before a call fails, once. */
+/* Called before a call fails, once; and that call may succeed. */
 static void (*fail_step)(void);
+static bool fail_not;
 
 static inline void fail_arm(uint32_t from, uint32_t count)
 {
@@ -69,7 +70,7 @@ static inline bool fail_now(void)
 	fail_step = NULL;
 	if (step)
 		step();
-	return true;
+	return !fail_not;
 }
 
 #ifndef FAIL_ALLOC_UNAVAILABLE

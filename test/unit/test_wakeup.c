@@ -2,6 +2,7 @@
 #include "harness.h"
 #include "intake/wakeup.h"
 #include "os/clock.h"
+#include "real.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -384,6 +385,33 @@ END_TEST
 /*
  * In a loop.
  */
+
+/* What another thread does before the next timerfd_settime, and after it. */
+static void (*step_before)(void), (*step_after)(void);
+
+static void step(void (**at)(void))
+{
+	void (*fn)(void) = *at;
+
+	*at = NULL;
+	if (fn)
+		fn();
+}
+
+int timerfd_settime(int timer, int flags, const struct itimerspec *new,
+		    struct itimerspec *old)
+{
+	typedef int settime(int, int, const struct itimerspec *,
+			    struct itimerspec *);
+	settime *next = (settime *)real_with_times("timerfd_settime");
+	int r;
+
+	step(&step_before);
+	r = next(timer, flags, new, old);
+	step(&step_after);
+	return r;
+}
+
 static void begin_polled(void)
 {
 	begin();
@@ -446,6 +474,75 @@ static bool readable(void)
 
 	return poll(&p, 1, 0) == 1;
 }
+
+static int64_t soonest;
+static int steps;
+
+/* Each is earlier than the last, and comes while the last is being set. */
+static void announce_earlier(void)
+{
+	soonest -= hour;
+	ck_assert(wakeup_announce(&wakeup, 0, soonest));
+	wakeup_kick(&wakeup);
+	if (--steps > 0)
+		step_before = announce_earlier;
+}
+
+static void stop_now(void)
+{
+	wakeup_stop(&wakeup);
+}
+
+/* The setting undoes such a kick. */
+START_TEST(kicked_while_it_lies_down)
+{
+	for (int i = 1; i <= 3; i++) {
+		begin_polled();
+		soonest = now() + 10 * hour;
+		steps = i;
+		step_before = announce_earlier;
+		wakeup_lie_down(&wakeup, soonest);
+		ck_assert_int_eq(steps, 0);
+		ck_assert_int_le(set_to(), (10 - i) * 3600);
+		ck_assert_int_ge(set_to(), (9 - i) * 3600);
+		end_polled();
+	}
+	begin_polled();
+	step_before = stop_now;
+	wakeup_lie_down(&wakeup, now() + hour);
+	ck_assert(readable());
+	end_polled();
+}
+END_TEST
+
+static void check_owed(void)
+{
+	ck_assert(wakeup_owes_kick(&wakeup));
+}
+
+static void announce_another(void)
+{
+	ck_assert(wakeup_announce(&wakeup, 1, soonest));
+}
+
+/* Neither too early, nor for what was announced meanwhile. */
+START_TEST(a_kick_counts_when_it_was_made)
+{
+	begin_polled();
+	soonest = now() + hour;
+	wakeup_lie_down(&wakeup, INT64_MAX);
+	ck_assert(wakeup_announce(&wakeup, 0, soonest + 1));
+	step_before = check_owed;
+	step_after = announce_another;
+	wakeup_kick(&wakeup);
+	ck_assert_ptr_null(step_before);
+	ck_assert_ptr_null(step_after);
+	check_owed();
+	wakeup_kick(&wakeup);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+	end_polled();
+}
+END_TEST
 
 START_TEST(does_not_lie_down_for_what_has_expired)
 {
@@ -593,6 +690,8 @@ int main(void)
 		after_a_row_of_wakeups_half_a_sleep,
 		a_deadline_ends_the_row,
 		lies_down_until_the_earliest,
+		kicked_while_it_lies_down,
+		a_kick_counts_when_it_was_made,
 		does_not_lie_down_for_what_has_expired,
 		stopped_it_stays_readable,
 		stop_changes_the_futex,
