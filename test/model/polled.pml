@@ -3,36 +3,40 @@
  * A model of the descriptor that an event loop polls: wakeup_announce, kick,
  * rise, lie_down and stop of lib/intake/wakeup.c, where the sleeper is polled.
  *
- * PRODUCERS threads schedule TIMERS timers each, with any deadline; the loop
- * dispatches when the descriptor is readable, that is when the time that it was
- * set to has come.  A dispatch empties the buckets if something in them is
- * due.  What must hold:
+ * PRODUCERS threads schedule TIMERS timers each, with any deadline, in BUCKETS
+ * buckets; the loop dispatches when the descriptor is readable, that is when
+ * the time that it was set to has come.  A dispatch empties the buckets if
+ * something in them is due.  What must hold:
  *
  *  - At each moment: while the loop waits, the descriptor is set to no later
- *    time than the deadline of a timer whose schedule call has returned; or
- *    one that is due no later is in that call still, and shall set it.  So no
- *    timer waits for a thread that schedules a later one.
+ *    time than the deadline of a timer whose schedule call has returned.  So no
+ *    timer waits for a thread that is held up in another call.
  *  - When nothing moves any more, all timers have run, and the descriptor is
  *    set to no time: an idle instance does not wake its loop.
  *  - After a stop at any moment it stays readable, and the loop learns of it.
  *
- * A section under wakeup's lock is one step, and so is the system call.
+ * A section under a lock is one step, and so is the system call, with the load
+ * before it: an older value would only cause needless calls.
  *
  * The names are those of the code.  A switch each leaves out or breaks one
  * thing that the code does, and must be caught: NO_KICK, NO_RECHECK,
- * NO_ARRIVALS, NO_STOPPING, and KICK_SETS (who kicks sets the time, and looks
- * again, as the driver does).
+ * NO_ARRIVALS, NO_STOPPING, KICK_SETS (who kicks sets the time, and looks
+ * again, as the driver does); and of the help for others: OWN_KICK (who
+ * announces wakes the driver only for a timer of its own), NO_MARK (a bucket
+ * does not know that a wake-up is owed; with BUCKETS=1), NO_CHANGE, SENT_EARLY
+ * (a wake-up counts as sent before it is).
  *
  * Where the code has these steps:
  *
  *	due		intake/wakeup.c due
  *	set_descriptor	intake/wakeup.c set_descriptor
  *	set_descriptor	os/sleeper.c sleeper_set
- *	kick		intake/wakeup.c wakeup_kick
+ *	kick		intake/wakeup.c wakeup_kick change
  *	kick		os/sleeper.c sleeper_wake
- *	announce	intake/wakeup.c wakeup_announce
+ *	announce	intake/wakeup.c wakeup_announce owes_kick
+ *	add		intake/arrival.c arrival_is_open arrival_announce
  *	producer	intake/schedule.c bucket_schedule
- *	producer	intake/arrival.h arrival_add
+ *	producer	intake/arrival.h arrival_begin arrival_add
  *	turn		intake/wakeup.c wakeup_collect hand_out
  *	turn		engine/turn.c engine_turn
  *	lie_down	intake/wakeup.c wakeup_lie_down set_asleep
@@ -45,6 +49,9 @@
 #endif
 #ifndef TIMERS
 #define TIMERS 1
+#endif
+#ifndef BUCKETS
+#define BUCKETS PRODUCERS
 #endif
 
 #ifndef LATEST
@@ -71,7 +78,11 @@ byte where[ALL];
 bool returned[ALL];	    /* its schedule call has */
 byte arrivals = NEVER;	    /* as in struct wakeup */
 byte asleep_until = NEVER;  /* `sleep` */
+bool kicked;
+byte seq, sent;
 bool stopping;
+byte nearest[BUCKETS];
+bool marked[BUCKETS];	    /* BUCKET_KICKED */
 byte set_to = NEVER;	    /* the descriptor */
 byte producers = PRODUCERS;
 bool waits = true;	    /* the loop does */
@@ -112,17 +123,41 @@ inline set_descriptor(t, set)
 	}
 }
 
+#ifdef NO_CHANGE
+#define CHANGE() skip
+#else
+#define CHANGE() seq = seq + 1
+#endif
+#ifdef OWN_KICK
+#define OWES_KICK false
+#else
+#define OWES_KICK (kicked && asleep_until != AWAKE && sent != seq)
+#endif
+
 /* wakeup_kick */
 inline kick(t, set)
 {
 #ifdef KICK_SETS
-	set_descriptor(t, set)
+	set_descriptor(t, set);
+	sent = seq
 #else
+#ifdef SENT_EARLY
+	sent = seq;
 	set_to = AT_ONCE
+#else
+	atomic {
+		t = seq;
+		set_to = AT_ONCE
+	};
+	atomic {
+		sent = t;
+		t = 0
+	}
+#endif
 #endif
 }
 
-/* wakeup_announce; the bucket's lock keeps collect from coming between */
+/* wakeup_announce */
 inline announce(d, kicks)
 {
 	if
@@ -131,26 +166,54 @@ inline announce(d, kicks)
 		if
 		:: d < asleep_until ->
 			asleep_until = d;
-			kicks = true
+			kicked = true;
+#ifdef OWN_KICK
+			kicks = true;
+#endif
+			CHANGE()
 		:: else
 		fi
 	:: else
-	fi
+	fi;
+	kicks = kicks || OWES_KICK
+}
+
+/* In a bucket in which nobody owes a wake-up. */
+inline add(b, n, d, kicks)
+{
+	select (d : 1 .. LATEST);
+	marked[b] = false;
+	deadline[n] = d;
+	where[n] = BUCKET;
+	if
+	:: d < nearest[b] ->
+		nearest[b] = d;
+		announce(d, kicks);
+#if BUCKETS < PRODUCERS && !defined(NO_MARK)
+		marked[b] = kicks
+#endif
+	:: else
+	fi;
+	d = 0
 }
 
 proctype producer(byte me)
 {
-	byte n, t, set;
+	byte b = me % BUCKETS, n, t, set;
 	bool kicks;
 
 	for (n : me * TIMERS .. me * TIMERS + TIMERS - 1) {
-		atomic {
-			select (t : 1 .. LATEST);
-			deadline[n] = t;
-			where[n] = BUCKET;
-			announce(t, kicks);
-			t = 0
-		}
+		do
+		:: atomic {
+			marked[b] && OWES_KICK -> skip
+		   };
+		   kick(t, set)
+		:: atomic {
+			!(marked[b] && OWES_KICK) ->
+			add(b, n, t, kicks);
+			break
+		   }
+		od;
 		if
 		:: kicks ->
 #ifndef NO_KICK
@@ -185,7 +248,14 @@ inline turn(i)
 			:: else
 			fi
 		}
-		arrivals = (arrivals <= now -> NEVER : arrivals);
+		if
+		:: arrivals <= now ->
+			arrivals = NEVER;
+			for (i : 0 .. BUCKETS - 1) {
+				nearest[i] = NEVER
+			}
+		:: else
+		fi;
 		for (i : 0 .. ALL - 1) {
 			if
 			:: where[i] == ENGINE && deadline[i] <= now ->
@@ -213,6 +283,7 @@ inline lie_down(i, t, set)
 			fi
 		}
 		asleep_until = t;
+		kicked = false;
 		i = 0
 	}
 	set_descriptor(t, set)
@@ -236,25 +307,16 @@ proctype loop()
 	left = true
 }
 
-/* first: the earliest that is in its schedule call */
 #define WAITS_TOO_LONG(n)                                                      \
-	(returned[n] && where[n] != RUN && set_to > deadline[n] &&             \
-	 first > deadline[n])
+	(returned[n] && where[n] != RUN && set_to > deadline[n])
 
 /* At each moment. */
 active proctype check()
 {
-	byte i, first = NEVER;
+	byte i;
 
 end:	atomic {
 		waits && !stopping ->
-		for (i : 0 .. ALL - 1) {
-			if
-			:: where[i] != NOT_YET && !returned[i] ->
-				first = MIN(first, deadline[i])
-			:: else
-			fi
-		}
 		for (i : 0 .. ALL - 1) {
 			assert(!WAITS_TOO_LONG(i))
 		}
@@ -266,6 +328,7 @@ inline stop(t, set)
 {
 	atomic {
 		stopping = true;
+		CHANGE();
 		asleep_until = AWAKE
 	}
 	kick(t, set)
@@ -276,6 +339,9 @@ init
 	byte i, t, set;
 
 	atomic {
+		for (i : 0 .. BUCKETS - 1) {
+			nearest[i] = NEVER
+		}
 		for (i : 0 .. PRODUCERS - 1) {
 			run producer(i)
 		}

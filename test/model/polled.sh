@@ -13,7 +13,9 @@ two_producers="-DPRODUCERS=2 -DTIMERS=1 -DLATEST=2"
 holds assertions "$two_producers"
 holds assertions "-DPRODUCERS=1 -DTIMERS=2"
 caught assertions "$two_producers" NO_KICK NO_RECHECK NO_ARRIVALS \
-	NO_STOPPING KICK_SETS
+	NO_STOPPING KICK_SETS OWN_KICK NO_CHANGE SENT_EARLY
+caught assertions "$two_producers -DBUCKETS=1" NO_MARK
 
 [ "$models" = full ] || exit 0
+holds assertions "$two_producers -DBUCKETS=1"
 holds assertions "-DPRODUCERS=1 -DTIMERS=3"
