@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void add_some(struct text *t)
@@ -74,12 +75,53 @@ START_TEST(to_a_file_that_is_none)
 }
 END_TEST
 
+/* A file that takes a byte at a time, and each time is interrupted first. */
+enum { SLOW_FD = INT_MAX - 1 };
+static char slow[64];
+static size_t slow_n, slow_max;
+static int writes;
+
+ssize_t write(int fd, const void *from, size_t n)
+{
+	if (fd != SLOW_FD)
+		return syscall(SYS_write, fd, from, n);
+	if (writes++ % 2 == 0) {
+		errno = EINTR;
+		return -1;
+	}
+	if (n == 0 || slow_n == slow_max)
+		return 0;
+	slow[slow_n++] = *(const char *)from;
+	return 1;
+}
+
+START_TEST(to_a_file_that_is_slow)
+{
+	char buffer[16];
+	struct text t;
+
+	slow_max = sizeof(slow) - 1;
+	text_begin_file(&t, SLOW_FD, buffer, sizeof(buffer));
+	add_some(&t);
+	ck_assert_int_eq(text_end(&t), (int)strlen(SOME));
+	ck_assert_str_eq(slow, SOME);
+
+	/* It takes no more, and says nothing. */
+	slow_max = slow_n + 3;
+	text_begin_file(&t, SLOW_FD, buffer, sizeof(buffer));
+	add_some(&t);
+	ck_assert_int_eq(text_end(&t), -EIO);
+	ck_assert_str_eq(slow, SOME "sev");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		into_a_buffer,
 		to_a_file,
 		to_a_file_that_is_none,
+		to_a_file_that_is_slow,
 	};
 
 	return RUN_TESTS("text", tests);
