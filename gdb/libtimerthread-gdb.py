@@ -40,6 +40,15 @@ def in_words(ns):
     return "%d ns" % ns
 
 
+def name_of(value):
+    return value["options"]["name"].string("utf-8", "backslashreplace")
+
+
+def printable(text):
+    """A name may have what a terminal would obey."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def deadline_in_words(deadline, now):
     if deadline == NEVER:
         return "never"
@@ -105,6 +114,9 @@ class Instance:
         seen = [int(self.engine["moment"]["shown"]), int(self.engine["until"])]
         for inside in self.insides():
             seen.append(signed(words(inside["shown"])))
+        # It has not taken a turn, as a polled one before the first dispatch.
+        if max(seen) == 0:
+            return None, "unknown"
         return max(seen), "when the library last looked at the clock"
 
     def insides(self):
@@ -128,7 +140,7 @@ class Instance:
         shows = "unknown" if self.now is None else "%d ns" % self.now
         return 'timerthread "%s" at 0x%x: %s; driver: %s; clock: %s\n' \
             "  the time: %s (%s)" % (
-                self.value["options"]["name"].string(errors="replace"),
+                printable(name_of(self.value)),
                 int(self.value.address), life, driver, clock,
                 shows, self.now_from)
 
@@ -247,10 +259,12 @@ timers of each are shown, those that expire first, unless -all is given."""
         every = list(instances())
         if not name:
             return every
-        some = [v for v in every
-                if v["options"]["name"].string(errors="replace") == name]
+        some = [v for v in every if name_of(v) == name]
         if not some:
-            at = int(gdb.parse_and_eval(name))
+            try:
+                at = int(gdb.parse_and_eval(name))
+            except gdb.error:
+                at = None  # nor is it an expression
             some = [v for v in every if int(v.address) == at]
         if not some:
             raise gdb.GdbError("There is no such instance: " + name)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program to be looked at: four instances, one with a callback that waits and
+ * A program to be looked at: five instances, one with a callback that waits and
  * timers of each kind, one with a callback that waits in a thread of an
- * executor's, one with a virtual clock, one with nothing.  Prints "ready" when
+ * executor's, one with a virtual clock, one with nothing, and one that is never
+ * dispatched, whose name has what a terminal would obey.  Prints "ready" when
  * all is so, and waits to be ended.
  */
 #include <pthread.h>
@@ -86,7 +87,9 @@ int main(void)
 {
 	struct timerthread *busy = create("busy"), *still = create("still");
 	struct timerthread *pool = create("pool");
+	struct timerthread *polled = create("\033[31m\n\x9b\xc2\x9b\\");
 	timerthread_id id;
+	int fd;
 
 	pthread_barrier_init(&all_wait, NULL, 3);
 	check(timerthread_set_executor(pool, submit, NULL));
@@ -96,6 +99,9 @@ int main(void)
 	create("idle");
 	check(timerthread_start_virtual(still, 1000));
 	schedule(still, 500 * TIMERTHREAD_MSEC);
+	check(timerthread_start_polled(polled, &fd));
+	check(timerthread_schedule_after(polled, 100 * TIMERTHREAD_SEC, expire,
+					 (void *)0x321, NULL));
 	check(timerthread_start(busy, NULL));
 	schedule(busy, 3600 * TIMERTHREAD_SEC);
 	schedule(busy, -1);

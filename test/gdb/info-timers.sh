@@ -65,6 +65,9 @@ check() {
 	shows '^timerthread "still" at .*: running; driver: virtual; clock: virtual$'
 	shows '^timerthread "pool" at .*: running; driver: thread'
 	shows 'running now for .*: 0x[0-9a-f]{16} wait_for_ever .*, argument 0xfed'"$thread\$"
+	shows '^timerthread "\\x1b\[31m\\n\\x9b\\x9b\\" at .*: running; driver: polled'
+	! LC_ALL=C grep -q "$(printf '\033\\|\233')" "$out" ||
+		fail "$out has what a terminal obeys"
 	shows '^timerthread "idle" at .*: not started; driver: none'
 	shows 'running now for [0-9.]+ [mun]?s: 0x[0-9a-f]{16} wait_for_ever .*debuggee\.c:[0-9]+\), argument 0xdef'"$thread\$"
 	shows ' in (60|5[0-9]\.?[0-9]*) s, every 5 s: tick .*debuggee\.c:[0-9]+\), argument 0x456 \(pending\)$'
@@ -102,9 +105,19 @@ else
 	check
 	echo "== in a core dump"
 	look "$work/dead" "$work/debuggee" "$work/core" -ex 'info timers' \
-		-ex 'echo one:\n' -ex 'info timers still'
+		-ex 'echo one:\n' -ex 'info timers still' \
+		-ex 'info timers nobody' -ex 'info timers 1 +' \
+		-ex 'info timers busy busy'
 	check
 	shows 'when the library last looked at the clock'
+	# The polled one has not looked: its time is not 0.
+	shows '  the time: unknown \(unknown\)$'
+	shows ' at [0-9]+ ns: expire .*, argument 0x321 \(pending\)$'
+	for name in nobody '1 \+' 'busy busy'; do
+		shows "^There is no such instance: $name\$"
+	done
+	! grep -E 'Python Exception|Traceback' "$out" ||
+		fail "gdb shows what is the script's own"
 	sed -n '/^one:/,$p' "$out" >"$work/one"
 	grep -q '"still"' "$work/one" || fail "it does not show the one"
 	! grep -q '"busy"' "$work/one" || fail "it shows others"
