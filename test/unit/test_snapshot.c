@@ -169,6 +169,27 @@ START_TEST(how_late_they_begin)
 }
 END_TEST
 
+/* Also where the slack is longer than the clock has run. */
+START_TEST(late_with_a_long_slack)
+{
+	int64_t now;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_slack(tt, INT64_MAX / 2), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	hold_driver();
+	schedule(0, post, &ran);
+	now = timerthread_now(tt);
+	while (timerthread_now(tt) < now + MS)
+		sched_yield();
+	sem_post(&go);
+	wait_for(&ran);
+	wait_for_quiet();
+	ck_assert_uint_ge(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), MS);
+	end();
+}
+END_TEST
+
 /* As soon as possible is not late by the age of the clock. */
 START_TEST(a_deadline_of_long_ago)
 {
@@ -251,10 +272,16 @@ int main(void)
 		rescheduled_to_long_ago,
 		on_the_wall_clock,
 	};
+	/* A descriptor makes use of all the slack, also of what is due now. */
+	const TTest *const prompt[] = {
+		late_with_a_long_slack,
+	};
 	TCase *tcase = tcase_create("snapshot");
 
 	ADD_TESTS(tcase, tests);
 	if (driver_tested() != ON_VIRTUAL)
 		ADD_TESTS(tcase, not_virtual);
+	if (driver_tested() == ON_THREAD || driver_tested() == ON_EXECUTOR)
+		ADD_TESTS(tcase, prompt);
 	return run_case("snapshot", tcase);
 }
