@@ -601,6 +601,31 @@ START_TEST(the_thread_rests)
 }
 END_TEST
 
+/* Each of these has a wake-up of its own.  The last would be an hour late. */
+START_TEST(no_rest_after_a_single_one)
+{
+	int64_t soon;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
+	ck_assert_int_eq(timerthread_set_rest(tt, HOUR), 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		timerthread_schedule(tt, 0, post, &ran, NULL);
+		wait_for(&ran);
+		while (!is_asleep())
+			sched_yield();
+	}
+	soon = timerthread_now(tt) + 5 * MS;
+	/* The driver takes it out of the bucket when the other one runs. */
+	timerthread_schedule(tt, soon, post, &ran, NULL);
+	timerthread_schedule(tt, 0, post, &ran, NULL);
+	wait_for(&ran);
+	wait_for(&ran);
+	timerthread_destroy(tt);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const wakeup_by_hand[] = {
@@ -613,6 +638,7 @@ int main(void)
 		early_deadlines_do_not_wrap,
 		the_earliest_time_kicks_whatever_the_slack,
 		the_thread_rests,
+		no_rest_after_a_single_one,
 	};
 	const TTest *const any[] = {
 		errors,
