@@ -195,6 +195,33 @@ START_TEST(interrupted_sleeps_go_on)
 }
 END_TEST
 
+/* A start leaves the caller's mask as it was, also one that fails. */
+START_TEST(the_mask_of_the_caller_stays)
+{
+	sigset_t before, after;
+	pthread_attr_t attr;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	setup();
+	pthread_attr_init(&attr);
+	/* More than there is room for, if addresses have 64 bits. */
+	ck_assert_int_eq(pthread_attr_setstacksize(&attr, SIZE_MAX / 4), 0);
+	if (sizeof(size_t) > 4)
+		ck_assert_int_lt(timerthread_start(tt, &attr), 0);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	for (int i = 1; i < SIGRTMIN; i++)
+		ck_assert_int_eq(sigismember(&after, i),
+				 sigismember(&before, i));
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	for (int i = 1; i < SIGRTMIN; i++)
+		ck_assert_int_eq(sigismember(&after, i),
+				 sigismember(&before, i));
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -202,6 +229,7 @@ int main(void)
 		handlers_of_faults_alone_run_on_the_thread,
 		a_profiler_sees_the_thread,
 		interrupted_sleeps_go_on,
+		the_mask_of_the_caller_stays,
 	};
 
 	return RUN_TESTS("signals", tests);
