@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "checks/bucket.h"
 #include "fail_alloc.h"
 #include "fixture.h"
 #include "intake/bucket.h"

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "checks/cap.h"
 #include "harness.h"
 #include "intake/cap.h"
 

@@ -6,9 +6,10 @@
  */
 #include "config.h"
 
+#include "checks/pending.h"
 #include "harness.h"
 #include "intake/handover.h"
-#include "os/must.h"
+#include "must.h"
 #include "pending/pending.h"
 #include "use_all.h"
 

@@ -9,7 +9,7 @@
 #include "intake/handover.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"
-#include "os/must.h"
+#include "must.h"
 #include "tasks.h"
 
 enum { N = 5000 };
