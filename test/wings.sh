@@ -24,7 +24,7 @@ linux='[a-z_]*_np|sched_[a-z_]+|syscall|prctl|timerfd_[a-z_]+|epoll_[a-z_]+'
 linux="$linux|eventfd[a-z_]*|futex|mmap|munmap|gettid|sysconf|_SC_[A-Z_]+|CLOCK_BOOTTIME"
 # Beside what the compiler calls by itself, which begins with an underscore.
 functions='abort aligned_alloc calloc free malloc realloc'
-functions="$functions memcpy memmove memset strcpy strlen strnlen"
+functions="$functions memcpy memmove memset strcmp strcpy strlen strnlen"
 functions="$functions pthread_(attr|cond|mutex)_[a-z_]+ pthread_detach"
 functions="$functions pthread_join pthread_self pthread_setcancelstate"
 

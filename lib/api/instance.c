@@ -86,7 +86,7 @@ void instance_leave(struct timerthread *tt)
 
 	/* A run that an executor still has must not keep a descriptor open. */
 	if (over)
-		sleeper_close(&tt->engine.wakeup.sleeper);
+		sleeper_close(&tt->engine.wakeup.sleeper, false);
 	pthread_cond_broadcast(&tt->changed);
 	pthread_mutex_unlock(&tt->mutex);
 	if (last)

@@ -41,7 +41,7 @@ struct stats {
 	uint64_t awake_time;
 	uint64_t largest_lateness;
 	uint64_t current_run; /* how long the longest has been running now */
-	/* stats_look, from the slots. */
+	/* stats_look, from the slots; all that follows. */
 	uint64_t pending;
 	uint64_t running;
 	uint64_t dead;

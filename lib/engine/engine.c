@@ -70,7 +70,7 @@ void engine_close(struct engine *e)
 	free_measured(e);
 	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
-	sleeper_close(&e->wakeup.sleeper);
+	sleeper_close(&e->wakeup.sleeper, false);
 }
 
 void engine_close_inherited(struct engine *e)
@@ -81,7 +81,7 @@ void engine_close_inherited(struct engine *e)
 	free_measured(e);
 	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
-	sleeper_close_inherited(&e->wakeup.sleeper);
+	sleeper_close(&e->wakeup.sleeper, true);
 }
 
 void engine_destroy(struct engine *e)

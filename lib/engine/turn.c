@@ -130,7 +130,6 @@ static void begin(struct engine *e, int64_t until)
 	e->refreshed = 0;
 	e->effort = 0;
 	e->pending.full = false;
-	e->chained = false;
 }
 
 static void end(struct engine *e)

@@ -99,7 +99,7 @@ int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 	return r < 0 ? r : 0;
 }
 
-static void close_timer(struct sleeper *s, bool inherited)
+void sleeper_close(struct sleeper *s, bool inherited)
 {
 	const struct itimerspec never = {0};
 	int saved_errno = errno;
@@ -112,16 +112,6 @@ static void close_timer(struct sleeper *s, bool inherited)
 	}
 	s->fd = -1;
 	errno = saved_errno;
-}
-
-void sleeper_close(struct sleeper *s)
-{
-	close_timer(s, false);
-}
-
-void sleeper_close_inherited(struct sleeper *s)
-{
-	close_timer(s, true);
 }
 
 static void lose(struct sleeper *s)

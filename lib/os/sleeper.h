@@ -51,11 +51,11 @@ bool sleeper_knows(clockid_t clock);
 /* 0, or a negative errno: the kernel refuses, or no descriptor is left. */
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled);
 
-/* A child of fork(2) that has a copy of the descriptor sees no event of it. */
-void sleeper_close(struct sleeper *s);
-
-/* For such a child: the timer goes on for the parent. */
-void sleeper_close_inherited(struct sleeper *s);
+/*
+ * A child of fork(2) that has a copy of the descriptor sees no event of it.
+ * inherited: the caller is such a child, and the timer goes on for the parent.
+ */
+void sleeper_close(struct sleeper *s, bool inherited);
 
 /* Sleeps while *word equals expected, until deadline; INT64_MAX: for ever. */
 void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,

@@ -31,7 +31,7 @@ threads='prctl pthread_atfork pthread_attr_getdetachstate
 	pthread_sigmask register_atfork sched_getcpu sigdelset sigfillset
 	syscall sysconf'
 scheduling='getpid getpriority sched_getaffinity setpriority'
-text='dladdr strlen strnlen vsnprintf'
+text='dladdr strcmp strlen strnlen vsnprintf'
 files='close fcntl poll write writev'
 rest='abort errno_location'
 # A stack's canary; a thread's variables, under the names of POWER and s390x.

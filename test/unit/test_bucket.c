@@ -672,7 +672,7 @@ START_TEST(others_wake_the_driver_for_one_that_is_held_up)
 	ck_assert_int_eq(reschedule(id, far + 5), -ESHUTDOWN);
 	ck_assert(arrival_announce(bucket, &wakeup, far - 4 * MS));
 	ck_assert_int_eq(bucket->state, BUCKET_SHUT);
-	sleeper_close(&wakeup.sleeper);
+	sleeper_close(&wakeup.sleeper, false);
 	end();
 }
 END_TEST

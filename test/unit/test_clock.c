@@ -127,7 +127,7 @@ START_TEST(a_wake_before_the_sleep_ends_it)
 		wake();
 		sleeper_sleep(&sleeper, &word, 0, INT64_MAX);
 		sleeper_sleep(&sleeper, &word, 0, clock_now(clocks[i]) + HOUR);
-		sleeper_close(&sleeper);
+		sleeper_close(&sleeper, false);
 	}
 }
 END_TEST
@@ -150,7 +150,7 @@ START_TEST(a_wake_ends_the_sleep)
 		ck_assert_uint_eq(atom32_load(&awake), 0);
 		wake();
 		pthread_join(t, NULL);
-		sleeper_close(&sleeper);
+		sleeper_close(&sleeper, false);
 	}
 }
 END_TEST
@@ -163,7 +163,7 @@ START_TEST(sleeps_time_out)
 		open_sleeper(clocks[i]);
 		while (clock_now(clocks[i]) < then)
 			sleeper_sleep(&sleeper, &word, 0, then);
-		sleeper_close(&sleeper);
+		sleeper_close(&sleeper, false);
 	}
 }
 END_TEST
@@ -179,7 +179,7 @@ START_TEST(past_deadlines_do_not_sleep)
 		for (int j = 0; j < 8; j++)
 			sleeper_sleep(&sleeper, &word, 0, past[j]);
 		sleeper_sleep(&sleeper, &word, 0, clock_now(clocks[i]));
-		sleeper_close(&sleeper);
+		sleeper_close(&sleeper, false);
 	}
 }
 END_TEST
@@ -201,7 +201,7 @@ START_TEST(a_sleep_after_a_wake_waits)
 		}
 		/* A stop by a debugger, say, ends it, but not often. */
 		ck_assert_int_le(sleeps, 10);
-		sleeper_close(&sleeper);
+		sleeper_close(&sleeper, false);
 	}
 }
 END_TEST
@@ -214,7 +214,7 @@ START_TEST(errno_is_left_alone)
 		sleeper_sleep(&sleeper, &word, 0, 1);
 		sleeper_sleep(&sleeper, &word, 1, INT64_MAX);
 		sleeper_wake(&sleeper, &word);
-		sleeper_close(&sleeper);
+		sleeper_close(&sleeper, false);
 		ck_assert_int_eq(errno, E2BIG);
 	}
 }

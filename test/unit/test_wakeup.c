@@ -421,7 +421,7 @@ static void begin_polled(void)
 
 static void end_polled(void)
 {
-	sleeper_close(&wakeup.sleeper);
+	sleeper_close(&wakeup.sleeper, false);
 	end();
 }
 
