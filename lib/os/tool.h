@@ -31,7 +31,6 @@
 #include "os/base.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct tool {
 	/* What precedes a release happens before what follows the acquire. */
