@@ -4,21 +4,25 @@
  * the parts of intake/arrival.c, intake/collect.c and engine/turn.c that call
  * it.
  *
- * PRODUCERS threads, each with a bucket of its own, schedule TIMERS timers
- * with any deadline; the driver visits the buckets in which something is due,
- * takes out what is, and some of the rest if it likes, runs it, and sleeps
- * until the earliest deadline that it knows.  The time goes on when it likes,
- * and may stand still for ever.  EARLY of its sleeps may end for no reason.
- * What must hold:
+ * PRODUCERS threads schedule TIMERS timers each, with any deadline, in BUCKETS
+ * buckets; the driver visits the buckets in which something is due, takes out
+ * what is, and some of the rest if it likes, runs it, and sleeps until the
+ * earliest deadline that it knows.  The time goes on when it likes, and may
+ * stand still for ever.  EARLY of its sleeps may end for no reason.  The first
+ * HELD of the threads may be held up for ever where they owe the driver a
+ * wake-up, before the system call or after it.  What must hold:
  *
- *  - When nothing moves any more, the driver sleeps until the earliest of all
- *    deadlines that are left, or until an earlier time which is yet to come.
+ *  - When nothing moves any more, the driver sleeps until a time that is yet to
+ *    come, and that is no later than the earliest deadline which is left of the
+ *    threads that are never held up.  What it seems to sleep until is no later
+ *    than the earliest of all that are left.
  *  - Nobody wakes it who finds it awake.
  *  - A stop at any moment ends it.
  *  - There is no cycle: it never goes round without sleeping.
  *
  * A section under wakeup's lock is one step: who looks without the lock looks
- * at one word.
+ * at one word.  The system call is one step with the load before it: an older
+ * value would only cause needless calls.
  *
  * The names are those of the code.  A switch each leaves out one thing that
  * the code does, and must be caught: NO_ARRIVALS (the sleep leaves arrivals
@@ -26,7 +30,10 @@
  * NO_RESET (nor its nearest found anew), NO_ANNOUNCE (what is left in it is not
  * announced), RESET_LATE (the times are taken off after the visits),
  * READ_SEQ_LATE, FORGET_OTHERS (what is not due is left out of the earliest),
- * KEEP_ARRIVALS (nor is that found anew).
+ * KEEP_ARRIVALS (nor is that found anew).  The same for the help for others,
+ * with HELD: OWN_KICK (who announces wakes the driver only for a timer of its
+ * own), SENT_EARLY (a wake-up counts as sent before it is), NO_MARK (a bucket
+ * does not know that a wake-up is owed; with BUCKETS=1).
  *
  * With SPIN the driver may, in the place of a sleep, watch the futex until a
  * deadline that it has itself: then it is told of an earlier one, but not woken.
@@ -37,12 +44,13 @@
  * Where the code has these steps:
  *
  *	change		intake/wakeup.c change
- *	kick_futex	intake/wakeup.c wakeup_kick
- *	kick_futex	os/sleeper.c sleeper_wake
- *	announce	intake/wakeup.c wakeup_announce
+ *	wake		os/sleeper.c sleeper_wake
+ *	kick		intake/wakeup.c wakeup_kick
+ *	announce	intake/wakeup.c wakeup_announce owes_kick
+ *	add		intake/arrival.h arrival_push
+ *	add		intake/arrival.c arrival_is_open arrival_announce
  *	producer	intake/schedule.c bucket_schedule
- *	producer	intake/arrival.h arrival_add
- *	producer	intake/arrival.c arrival_announce
+ *	producer	intake/arrival.h arrival_begin arrival_add
  *	hand_out	intake/wakeup.c wakeup_collect hand_out
  *	visit_bucket	intake/collect.c bucket_collect announce
  *	turn		engine/turn.c engine_turn collect visit
@@ -61,8 +69,14 @@
 #ifndef TIMERS
 #define TIMERS 2
 #endif
+#ifndef BUCKETS
+#define BUCKETS PRODUCERS
+#endif
 #ifndef EARLY
 #define EARLY 1
+#endif
+#ifndef HELD
+#define HELD 0
 #endif
 
 #ifndef LATEST
@@ -76,29 +90,37 @@
 #define UNLOCK(l) l = false
 #define MIN(a, b) ((a) < (b) -> (a) : (b))
 
-/* A set of deadlines: bit d for d. */
-#define ADD(set, d) set = set | (1 << (d))
-#define BY(t)	    ((1 << ((t) + 1)) - 1) /* what has come by the time t */
+/*
+ * A set of deadlines: bit d for d, and bit d + 4 too if a thread has it that is
+ * never held up.
+ */
+#define ADD(set, d, thread)                                                    \
+	set = set | (((thread) < HELD -> 1 : 17) << (d))
+#define NOT_HELD(set) ((set) >> 4)
+#define BY(t)	      (17 * ((1 << ((t) + 1)) - 1)) /* come by the time t */
 #define EARLIEST(set)                                                          \
 	((set) & 2 -> 1 : ((set) & 4 -> 2 : ((set) & 8 -> 3 : NEVER)))
 
 typedef bucket_t {
 	bool locked;
+	bool marked; /* BUCKET_KICKED */
 	byte nearest;
 	byte timers
 };
-bucket_t bucket[PRODUCERS];
+bucket_t bucket[BUCKETS];
 
 /* struct wakeup */
-byte seq;
+byte seq, sent;
 byte arrivals = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
 bool stopping;
+bool kicked;
 bool spinning;
-byte visit[PRODUCERS];
+byte visit[BUCKETS];
 
 /* the futex */
 bool blocked;
+byte until; /* when the sleep ends, whatever is announced */
 byte early = EARLY;
 
 /* what the driver holds */
@@ -118,7 +140,14 @@ inline change()
 #endif
 }
 
-inline kick_futex()
+#ifdef OWN_KICK
+#define OWES_KICK false
+#else
+#define OWES_KICK                                                              \
+	(kicked && asleep_until != AWAKE && !spinning && sent != seq)
+#endif
+
+inline wake()
 {
 #ifdef NO_KICK
 	skip
@@ -127,8 +156,35 @@ inline kick_futex()
 #endif
 }
 
+/* A thread that is held up for ever ends. */
+#define MAY_BE_HELD_UP(thread)                                                 \
+	if                                                                     \
+	:: thread < HELD -> goto held_up                                       \
+	:: true                                                                \
+	fi
+
+inline kick(thread, t)
+{
+#ifdef SENT_EARLY
+	sent = seq;
+	MAY_BE_HELD_UP(thread);
+	wake()
+#else
+	atomic {
+		MAY_BE_HELD_UP(thread);
+		t = seq;
+		wake()
+	};
+	atomic {
+		MAY_BE_HELD_UP(thread);
+		sent = t;
+		t = 0
+	}
+#endif
+}
+
 /* wakeup_announce, under the bucket's lock */
-inline announce(b, deadline, kick)
+inline announce(b, deadline, kicks)
 {
 	atomic {
 #ifndef NO_VISIT
@@ -140,43 +196,70 @@ inline announce(b, deadline, kick)
 		if
 		:: deadline < asleep_until ->
 			assert(asleep || stopping);
-			kick = !spinning;
 			asleep_until = deadline;
+			kicked = true;
+#ifdef OWN_KICK
+			kicks = !spinning;
+#endif
 			change()
 		:: else
 		fi
 	:: else
-	fi
+	fi;
+	kicks = kicks || OWES_KICK
+	}
+}
+
+/* In a bucket in which nobody owes a wake-up, under its lock. */
+inline add(b, deadline, kicks)
+{
+	atomic {
+		if
+		:: deadline < bucket[b].nearest ->
+			bucket[b].nearest = deadline;
+			announce(b, deadline, kicks);
+#ifndef NO_MARK
+			bucket[b].marked = kicks
+#endif
+		:: else
+		fi
 	}
 }
 
 /* bucket_schedule */
-proctype producer(byte b)
+proctype producer(byte me)
 {
-	byte n, deadline;
-	bool kick;
+	byte b = me % BUCKETS, n, deadline;
+	bool kicks;
 
 	for (n : 1 .. TIMERS) {
-		atomic {
+		do
+		:: atomic {
+			!bucket[b].locked && bucket[b].marked && OWES_KICK ->
+			skip
+		   };
+		   kick(me, deadline)
+		:: atomic {
+			!bucket[b].locked && !(bucket[b].marked && OWES_KICK) ->
+			bucket[b].locked = true;
+			bucket[b].marked = false;
 			select (deadline : 1 .. LATEST);
-			LOCK(bucket[b].locked);
-			ADD(bucket[b].timers, deadline)
-		}
-		if
-		:: deadline < bucket[b].nearest ->
-			bucket[b].nearest = deadline;
-			announce(b, deadline, kick)
-		:: else
-		fi;
-		UNLOCK(bucket[b].locked);
+			ADD(bucket[b].timers, deadline, me);
+			break
+		   }
+		od;
+		add(b, deadline, kicks);
 		atomic {
-			if
-			:: kick -> kick_futex(); kick = false
-			:: else
-			fi;
+			UNLOCK(bucket[b].locked);
 			deadline = 0
-		}
+		};
+		if
+		:: atomic { kicks -> kicks = false };
+		   kick(me, deadline)
+		:: else
+		fi
 	}
+held_up:
 	producers--
 }
 
@@ -190,7 +273,7 @@ inline hand_out(by, due, b)
 #ifndef KEEP_ARRIVALS
 			arrivals = NEVER;
 #endif
-			for (b : 0 .. PRODUCERS - 1) {
+			for (b : 0 .. BUCKETS - 1) {
 				if
 				:: visit[b] <= by ->
 					due = due | (1 << b);
@@ -210,7 +293,7 @@ inline hand_out(by, due, b)
 }
 
 /* The last step of bucket_collect: some of what is not due is taken, too. */
-inline visit_bucket(b, by, taken, kick)
+inline visit_bucket(b, by, taken, kicks)
 {
 	atomic {
 		LOCK(bucket[b].locked);
@@ -228,9 +311,9 @@ inline visit_bucket(b, by, taken, kick)
 #ifndef NO_ANNOUNCE
 	if
 	:: bucket[b].nearest < NEVER ->
-		announce(b, bucket[b].nearest, kick);
-		assert(!kick || stopping);
-		kick = false
+		announce(b, bucket[b].nearest, kicks);
+		assert(!kicks || stopping);
+		kicks = false
 	:: else
 	fi;
 #endif
@@ -238,13 +321,13 @@ inline visit_bucket(b, by, taken, kick)
 }
 
 /* engine_turn */
-inline turn(by, due, b, taken, kick)
+inline turn(by, due, b, taken, kicks)
 {
 	hand_out(by, due, b);
-	for (b : 0 .. PRODUCERS - 1) {
+	for (b : 0 .. BUCKETS - 1) {
 		if
 		:: due & (1 << b) ->
-			visit_bucket(b, by, taken, kick);
+			visit_bucket(b, by, taken, kicks);
 #ifdef RESET_LATE
 			visit[b] = NEVER
 #endif
@@ -259,7 +342,7 @@ inline turn(by, due, b, taken, kick)
 }
 
 /* The system call */
-inline futex_wait(expected, until)
+inline futex_wait(expected)
 {
 	atomic { blocked = (seq == expected) };
 	if
@@ -274,7 +357,7 @@ inline futex_wait(expected, until)
 }
 
 /* wakeup_sleep; by: the time that it is told */
-inline sleep_until_next(by, expected, until)
+inline sleep_until_next(by, expected)
 {
 	atomic {
 		expected = seq;
@@ -286,6 +369,7 @@ inline sleep_until_next(by, expected, until)
 		if
 		:: until > by && !stopping ->
 			asleep_until = until;
+			kicked = false;
 			asleep = true
 		:: else
 		fi
@@ -295,11 +379,12 @@ inline sleep_until_next(by, expected, until)
 #ifdef READ_SEQ_LATE
 		expected = seq;
 #endif
-		futex_wait(expected, until);
+		futex_wait(expected);
 		/* wakeup_rise */
 		atomic {
 #ifndef NO_AWAKE
 			asleep_until = AWAKE;
+			kicked = false; /* fewer states to tell apart */
 #endif
 			asleep = false
 		}
@@ -313,7 +398,7 @@ inline sleep_until_next(by, expected, until)
 }
 
 /* wakeup_spin; next is no sooner than the time by, nor later than it spins */
-inline spin_until_next(by, expected, until)
+inline spin_until_next(by, expected)
 {
 	atomic {
 		expected = seq;
@@ -326,6 +411,7 @@ inline spin_until_next(by, expected, until)
 		   arrivals >= until ->
 #endif
 			asleep_until = until;
+			kicked = false;
 			asleep = true;
 			spinning = true
 		:: else
@@ -342,6 +428,7 @@ inline spin_until_next(by, expected, until)
 			spinning = false;
 #endif
 			asleep_until = AWAKE;
+			kicked = false;
 			asleep = false
 		}
 	:: else
@@ -354,18 +441,18 @@ inline spin_until_next(by, expected, until)
 
 proctype timer_thread()
 {
-	byte by, due, b, taken, expected, until;
-	bool kick;
+	byte by, due, b, taken, expected;
+	bool kicks;
 
 	do
 	:: stopping -> break
 	:: else ->
 		by = now;
-		turn(by, due, b, taken, kick);
+		turn(by, due, b, taken, kicks);
 		if
-		:: sleep_until_next(by, expected, until)
+		:: sleep_until_next(by, expected)
 #ifdef SPIN
-		:: spin_until_next(by, expected, until)
+		:: spin_until_next(by, expected)
 #endif
 		fi
 	od;
@@ -388,7 +475,7 @@ inline stop()
 		change();
 		asleep_until = AWAKE
 	}
-	kick_futex()
+	wake()
 }
 
 init
@@ -396,9 +483,11 @@ init
 	byte b, left;
 
 	atomic {
-		for (b : 0 .. PRODUCERS - 1) {
+		for (b : 0 .. BUCKETS - 1) {
 			bucket[b].nearest = NEVER;
-			visit[b] = NEVER;
+			visit[b] = NEVER
+		}
+		for (b : 0 .. PRODUCERS - 1) {
 			run producer(b)
 		}
 		run timer_thread();
@@ -409,10 +498,11 @@ init
 		timeout;
 		assert(producers == 0 && (blocked || spinning));
 		left = pending;
-		for (b : 0 .. PRODUCERS - 1) {
+		for (b : 0 .. BUCKETS - 1) {
 			left = left | bucket[b].timers
 		}
-		assert(now < asleep_until && asleep_until <= EARLIEST(left))
+		assert(asleep_until <= EARLIEST(left));
+		assert(now < until && until <= EARLIEST(NOT_HELD(left)))
 	:: true /* stop at any moment */
 	fi;
 	stop();
