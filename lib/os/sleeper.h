@@ -26,7 +26,8 @@
  *  3. The descriptor is not 0, 1 or 2, which other code uses without asking
  *     where they come from.
  *  4. No file of other code is read, written or closed.  If such a timerfd has
- *     taken the number, it may be set for a moment; then it is as it was.
+ *     taken the number, it may be set for a moment; then it is as it was, but
+ *     an expiry that nobody has read is lost.
  *
  * One thread sleeps; any thread wakes, or sets.
  */
