@@ -32,8 +32,9 @@
  * READ_SEQ_LATE, FORGET_OTHERS (what is not due is left out of the earliest),
  * KEEP_ARRIVALS (nor is that found anew).  The same for the help for others,
  * with HELD: OWN_KICK (who announces wakes the driver only for a timer of its
- * own), SENT_EARLY (a wake-up counts as sent before it is), NO_MARK (a bucket
- * does not know that a wake-up is owed; with BUCKETS=1).
+ * own), SENT_EARLY (a wake-up counts as sent before it is), SENT_LATE (what is
+ * announced during a wake-up counts as sent with it), NO_MARK (a bucket does not
+ * know that a wake-up is owed; with BUCKETS=1).
  *
  * With SPIN the driver may, in the place of a sleep, watch the futex until a
  * deadline that it has itself: then it is told of an earlier one, but not woken.
@@ -177,7 +178,11 @@ inline kick(thread, t)
 	};
 	atomic {
 		MAY_BE_HELD_UP(thread);
+#ifdef SENT_LATE
+		sent = seq;
+#else
 		sent = t;
+#endif
 		t = 0
 	}
 #endif

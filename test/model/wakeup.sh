@@ -25,6 +25,7 @@ caught assertions "$small" NO_ARRIVALS NO_CHANGE NO_KICK NO_AWAKE NO_VISIT \
 caught assertions "$two_buckets $few" FORGET_OTHERS
 caught assertions "$held" OWN_KICK SENT_EARLY
 caught assertions "$held -DBUCKETS=1" NO_MARK
+caught assertions "-DPRODUCERS=2 -DTIMERS=2 $few -DHELD=1" SENT_LATE
 holds assertions "$spins"
 caught assertions "$spins" NO_CHANGE SPIN_BLIND SPIN_ON SPIN_LATE
 caught cycles "$small" NO_RESET KEEP_ARRIVALS
