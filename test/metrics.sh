@@ -18,19 +18,8 @@ if ! command -v curl >/dev/null; then
 	exit 77
 fi
 
-# One parser will do.
-promtool=$(command -v promtool) ||
-	echo "promtool is missing (Debian: prometheus)"
-# A python3 that comes first may not be the system's.
-python=
-for candidate in /usr/bin/python3 python3; do
-	if [ -z "$python" ] && "$candidate" -c \
-		'import prometheus_client.openmetrics.parser' 2>/dev/null; then
-		python=$candidate
-	fi
-done
-[ -n "$python" ] ||
-	echo "python's parser is missing (Debian: python3-prometheus-client)"
+# shellcheck source=test/parsers.sh
+. "$(dirname "$0")/parsers.sh"
 
 dir=$(mktemp -d)
 pid=

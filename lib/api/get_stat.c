@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct stat *find(enum timerthread_stat which)
+static const struct fact *find(enum timerthread_stat which)
 {
-	for (const struct stat *r = stat_table; r < stat_end; r++) {
+	for (const struct fact *r = stat_table; r < stat_end; r++) {
 		if (r->which == (int)which && r->which != NO_STAT)
 			return r;
 	}
@@ -19,7 +19,7 @@ static const struct stat *find(enum timerthread_stat which)
 static int get(struct timerthread *tt, enum timerthread_stat which,
 	       uint64_t *ret_value)
 {
-	const struct stat *m = find(which);
+	const struct fact *m = find(which);
 	struct stats s = {0};
 
 	if (!m)

@@ -135,8 +135,10 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 			pthread_cond_wait(&tt->changed, &tt->mutex);
 	} else if (tt->driver == DRIVER_THREAD && !tt->turning && !tt->reaped &&
 		   tt->joiners == 0) {
-		/* The caller is a callback that outlived the timer thread, or
-		 * a destructor on that thread. */
+		/*
+		 * The caller is a callback that outlived the timer thread, or a
+		 * destructor on that thread.
+		 */
 		tt->reaped = true;
 		pthread_detach(tt->thread);
 	}

@@ -40,7 +40,7 @@ static const char *const unit_names[] = {
 };
 
 /* OpenMetrics says more about a metric; Prometheus names it as its samples. */
-static void add_head(struct text *t, const struct stat *m, bool openmetrics)
+static void add_head(struct text *t, const struct fact *m, bool openmetrics)
 {
 	const char *end = m->kind == COUNTER && !openmetrics ? "_total" : "";
 
@@ -52,7 +52,7 @@ static void add_head(struct text *t, const struct stat *m, bool openmetrics)
 	text_add(t, "# HELP timerthread_%s%s %s\n", m->name, end, m->help);
 }
 
-static void add_number(struct text *t, const struct stat *m, const char *label,
+static void add_number(struct text *t, const struct fact *m, const char *label,
 		       uint64_t value)
 {
 	text_add(t, "timerthread_%s%s{name=\"%s\"} ", m->name,
@@ -88,7 +88,7 @@ static void add_histogram(struct text *t, const char *name, const char *label,
 	text_add(t, "\n");
 }
 
-static void add_samples(struct text *t, const struct stat *m,
+static void add_samples(struct text *t, const struct fact *m,
 			const struct told *told)
 {
 	const void *at = (const char *)&told->facts + m->offset;
@@ -157,7 +157,7 @@ static int write_page(const struct told *all, size_t n,
 	struct text t;
 
 	text_begin(&t, buf, size);
-	for (const struct stat *m = stat_table; n > 0 && m < stat_end; m++) {
+	for (const struct fact *m = stat_table; n > 0 && m < stat_end; m++) {
 		if (!m->name)
 			continue;
 		add_head(&t, m, openmetrics);

@@ -8,7 +8,7 @@ _Static_assert(offsetof(struct facts, stats) == 0, "offsets are the same");
 #define AT(member)          offsetof(struct facts, member)
 #define STAT(which, member) TIMERTHREAD_STAT_##which, AT(stats.member)
 
-const struct stat stat_table[] = {
+const struct fact stat_table[] = {
 	{STAT(PENDING, pending), "pending_timers", GAUGE, NUMBER,
 	 "Timers that wait for their callback to begin."},
 	{STAT(RUNNING, running), "running_timers", GAUGE, NUMBER,
@@ -54,5 +54,5 @@ const struct stat stat_table[] = {
 	 "How long callbacks have run."},
 };
 
-const struct stat *const stat_end =
+const struct fact *const stat_end =
 	stat_table + sizeof(stat_table) / sizeof(stat_table[0]);

@@ -27,7 +27,7 @@ struct facts {
 	struct measured_counts measured;
 };
 
-struct stat {
+struct fact {
 	int which; /* an enum timerthread_stat; NO_STAT: none */
 	size_t offset;
 	const char *name; /* of a counter: without _total; NULL: not shown */
@@ -38,9 +38,9 @@ struct stat {
 
 #define NO_STAT (-1)
 
-extern const struct stat stat_table[];
+extern const struct fact stat_table[];
 
 /* Behind the last one. */
-extern const struct stat *const stat_end;
+extern const struct fact *const stat_end;
 
 #endif

@@ -45,6 +45,14 @@ static inline void end(void)
 	sem_destroy(&ran);
 }
 
+static inline uint64_t stat_of(enum timerthread_stat which)
+{
+	uint64_t value = UINT64_MAX;
+
+	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
+	return value;
+}
+
 static inline void wait_for(sem_t *s)
 {
 	while (sem_wait(s) != 0)

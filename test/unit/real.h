@@ -7,6 +7,7 @@
 #define TT_REAL_H
 
 #include <dlfcn.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
 #if defined(__USE_TIME_BITS64) && defined(__TIMESIZE) && __TIMESIZE == 32
@@ -28,5 +29,19 @@
 #ifndef real_wrote
 #define real_wrote(p, size) ((void)(p), (void)(size))
 #endif
+
+static inline int real_timerfd_settime(int timer, int flags,
+				       const struct itimerspec *new,
+				       struct itimerspec *old)
+{
+	typedef int settime(int, int, const struct itimerspec *,
+			    struct itimerspec *);
+	settime *next = (settime *)real_with_times("timerfd_settime");
+	int r = next(timer, flags, new, old);
+
+	if (old && r == 0)
+		real_wrote(old, sizeof(*old));
+	return r;
+}
 
 #endif

@@ -239,6 +239,13 @@ START_TEST(starts_without_privileges)
 }
 END_TEST
 
+/* Sanitizers (see fail_alloc.h) need this call to start a thread. */
+#ifdef FAIL_ALLOC_UNAVAILABLE
+#define REFUSED_GETAFFINITY UINT32_MAX
+#else
+#define REFUSED_GETAFFINITY SYS_sched_getaffinity
+#endif
+
 /* Makes these calls fail in this process. */
 static bool refuse_scheduling(void)
 {
@@ -248,8 +255,7 @@ static bool refuse_scheduling(void)
 			 offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 5,
 			 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_getaffinity, 4,
-			 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, REFUSED_GETAFFINITY, 4, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 3,
 			 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpriority, 2, 0),

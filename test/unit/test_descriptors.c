@@ -63,15 +63,8 @@ int poll(struct pollfd *p, nfds_t n, int ms)
 int timerfd_settime(int timer, int flags, const struct itimerspec *new,
 		    struct itimerspec *old)
 {
-	typedef int function(int, int, const struct itimerspec *,
-			     struct itimerspec *);
-	function *next = (function *)real_with_times("timerfd_settime");
-	int r = next(timer, flags, new, old);
-
 	atom32_add(&sets, 1);
-	if (old && r == 0)
-		real_wrote(old, sizeof(*old));
-	return r;
+	return real_timerfd_settime(timer, flags, new, old);
 }
 
 static uint32_t calls(void)

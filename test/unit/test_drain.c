@@ -543,14 +543,6 @@ static void *drain_until_exit(void *arg)
 	return NULL;
 }
 
-static uint64_t stat_of(enum timerthread_stat which)
-{
-	uint64_t value = UINT64_MAX;
-
-	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
-	return value;
-}
-
 static void check_counts(uint64_t drained, uint64_t pending)
 {
 	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_DRAINED), drained);

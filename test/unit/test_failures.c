@@ -36,7 +36,7 @@ static void count(void *arg)
 	atom32_add(&runs, 1);
 }
 
-static uint64_t stat_of(enum timerthread_stat what)
+static uint64_t need_stat(enum timerthread_stat what)
 {
 	uint64_t value = 0;
 
@@ -96,7 +96,7 @@ static int64_t deadline_for(int i)
 
 static void schedule_one(int i)
 {
-	uint64_t before = stat_of(TIMERTHREAD_STAT_SCHEDULED);
+	uint64_t before = need_stat(TIMERTHREAD_STAT_SCHEDULED);
 	int r;
 
 	for (;;) {
@@ -109,10 +109,10 @@ static void schedule_one(int i)
 		NEED(r == -ENOMEM);
 		NEED(!variant.reserve);
 		NEED(ids[i] == 5);
-		NEED(stat_of(TIMERTHREAD_STAT_SCHEDULED) == before);
+		NEED(need_stat(TIMERTHREAD_STAT_SCHEDULED) == before);
 		errors++;
 	}
-	NEED(stat_of(TIMERTHREAD_STAT_SCHEDULED) == before + 1);
+	NEED(need_stat(TIMERTHREAD_STAT_SCHEDULED) == before + 1);
 }
 
 /* Needs no memory: it works always. */
@@ -177,7 +177,7 @@ static void end_them(void)
 	drained = 0;
 	NEED(timerthread_drain(tt, drain_one, NULL) >= 0);
 	NEED(cancelled + drained == TIMERS - TIMERS / 3);
-	NEED(stat_of(TIMERTHREAD_STAT_PENDING) == 0);
+	NEED(need_stat(TIMERTHREAD_STAT_PENDING) == 0);
 }
 
 /*
@@ -198,7 +198,7 @@ static uint32_t live(uint32_t from, uint32_t n)
 	for (int i = 0; i < TIMERS; i++)
 		schedule_one(i);
 	scheduling = errors - scheduling;
-	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_NO_MEMORY), scheduling);
+	ck_assert_uint_eq(need_stat(TIMERTHREAD_STAT_NO_MEMORY), scheduling);
 	reschedule_some();
 	look();
 	while (atom32_load(&runs) < TIMERS / 3)

@@ -58,12 +58,8 @@ long syscall(long number, ...)
 int timerfd_settime(int timer, int flags, const struct itimerspec *new,
 		    struct itimerspec *old)
 {
-	typedef int settime(int, int, const struct itimerspec *,
-			    struct itimerspec *);
-	settime *next = (settime *)real_with_times("timerfd_settime");
-
 	stay();
-	return next(timer, flags, new, old);
+	return real_timerfd_settime(timer, flags, new, old);
 }
 
 static struct bucket *bucket_number(uint32_t i)

@@ -25,14 +25,6 @@ static struct bucket *only_bucket(void)
 	return &tt->engine.intake->bucket[0];
 }
 
-static uint64_t stat_of(enum timerthread_stat which)
-{
-	uint64_t value = 77;
-
-	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
-	return value;
-}
-
 /* Until a thread waits for it. */
 static void wait_for_sleeper(const struct lock *l)
 {

@@ -44,14 +44,6 @@ static void end_measured(void)
 	end();
 }
 
-static uint64_t stat_of(enum timerthread_stat which)
-{
-	uint64_t value = 77;
-
-	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
-	return value;
-}
-
 /* How many runs a histogram has counted: 0, or 1 if there are any. */
 static bool has_counted(enum timerthread_histogram which)
 {

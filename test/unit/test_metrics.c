@@ -42,14 +42,6 @@ static const char *line(const char *text, const char *begin)
 	return found;
 }
 
-static uint64_t stat_of(enum timerthread_stat which)
-{
-	uint64_t value = 0;
-
-	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
-	return value;
-}
-
 static void check_number(const char *name, enum timerthread_stat which)
 {
 	char begin[80];

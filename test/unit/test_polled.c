@@ -75,13 +75,10 @@ static void tarry_here(uint32_t when)
 int timerfd_settime(int timer, int flags, const struct itimerspec *new,
 		    struct itimerspec *old)
 {
-	typedef int settime(int, int, const struct itimerspec *,
-			    struct itimerspec *);
-	settime *next = (settime *)real_with_times("timerfd_settime");
 	int r;
 
 	tarry_here(TARRY_BEFORE);
-	r = next(timer, flags, new, old);
+	r = real_timerfd_settime(timer, flags, new, old);
 	atom32_add(&sets, 1);
 	pthread_mutex_lock(&set_mutex);
 	set_to = new->it_value;

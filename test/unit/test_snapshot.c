@@ -30,14 +30,6 @@ static int64_t quantile(const struct timerthread_snapshot *s,
 #define LATENESS TIMERTHREAD_HISTOGRAM_LATENESS
 #define RUN_TIME TIMERTHREAD_HISTOGRAM_RUN_TIME
 
-static uint64_t stat_of(enum timerthread_stat which)
-{
-	uint64_t value = 0;
-
-	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
-	return value;
-}
-
 /* A callback is counted when it has returned, and the executor knows. */
 static void wait_for_quiet(void)
 {

@@ -8,14 +8,6 @@
 
 #include <pthread.h>
 
-static uint64_t stat_of(enum timerthread_stat which)
-{
-	uint64_t value = UINT64_MAX;
-
-	ck_assert_int_eq(timerthread_get_stat(tt, which, &value), 0);
-	return value;
-}
-
 #define STAT(which) stat_of(TIMERTHREAD_STAT_##which)
 
 static void nothing(void *arg)

@@ -401,13 +401,10 @@ static void step(void (**at)(void))
 int timerfd_settime(int timer, int flags, const struct itimerspec *new,
 		    struct itimerspec *old)
 {
-	typedef int settime(int, int, const struct itimerspec *,
-			    struct itimerspec *);
-	settime *next = (settime *)real_with_times("timerfd_settime");
 	int r;
 
 	step(&step_before);
-	r = next(timer, flags, new, old);
+	r = real_timerfd_settime(timer, flags, new, old);
 	step(&step_after);
 	return r;
 }
