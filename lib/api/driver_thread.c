@@ -99,7 +99,7 @@ static void *thread_main(void *arg)
 {
 	struct timerthread *tt = arg;
 
-	thread_prepare(tt->options.name);
+	thread_prepare(tt->options.name, tt);
 	wakeup_begin(&tt->engine.wakeup);
 	if (work(tt))
 		end(tt);

@@ -79,6 +79,13 @@ bool instance_inside(const struct timerthread *tt, timerthread_id id)
 	       runs_find(&tt->runs, who, id);
 }
 
+/* A thread may outlive its instance, and another one may get that memory. */
+bool instance_owns_thread(const struct timerthread *tt)
+{
+	return tt->driver == DRIVER_THREAD && thread_serves(tt) &&
+	       pthread_equal(tt->thread, pthread_self());
+}
+
 void instance_leave(struct timerthread *tt)
 {
 	bool over = atom32_load(&tt->engine.orphaned) && instance_is_quiet(tt);

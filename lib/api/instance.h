@@ -159,6 +159,12 @@ int64_t instance_now(const struct timerthread *tt);
  */
 bool instance_inside(const struct timerthread *tt, timerthread_id id);
 
+/*
+ * Is the caller the timer thread of tt, which was started?  After its last turn
+ * the destructors of its data may make calls.
+ */
+bool instance_owns_thread(const struct timerthread *tt);
+
 /* Default options, nothing started. */
 void instance_init(struct timerthread *tt);
 

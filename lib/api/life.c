@@ -77,23 +77,13 @@ static void request_stop(struct timerthread *tt)
 	}
 }
 
-/*
- * With the mutex held, while it is being stopped: so the thread was not joined
- * yet.  After its last turn, the destructors of its data may make calls.
- */
-static bool is_timer_thread(const struct timerthread *tt)
-{
-	return tt->driver == DRIVER_THREAD &&
-	       pthread_equal(tt->thread, pthread_self());
-}
-
 /* As timerthread_stop; with the mutex held, and cancellation disabled. */
 static int stop(struct timerthread *tt)
 {
 	request_stop(tt);
 	if (tt->life != LIFE_STOPPING)
 		return 0;
-	if (instance_inside(tt, 0) || is_timer_thread(tt))
+	if (instance_inside(tt, 0) || instance_owns_thread(tt))
 		return 1;
 	join(tt);
 	return 0;

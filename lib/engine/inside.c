@@ -17,19 +17,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/*
- * If the library is loaded by dlopen(3), glibc by default allocates such a
- * variable when a thread first uses it.  It may wait for the loader's lock for
- * that, and it kills the process if there is no memory.  With this model the
- * variable, 48 bytes at most, is in a space that each thread has had from its
- * start.  glibc keeps little of that space for libraries that come later.
- * musl allocates the variable for all threads when it loads the library, and
- * loads none that has this model.
- */
-#ifdef __GLIBC__
-__attribute__((tls_model("initial-exec")))
-#endif
-static _Thread_local struct current current;
+static TT_THREAD_LOCAL struct current current;
 
 /* When a thread ends, its record is deleted. */
 static struct ending ending;

@@ -9,6 +9,21 @@
 #define TT_NOINLINE __attribute__((noinline))
 #define TT_INLINE   inline __attribute__((always_inline))
 
+/*
+ * If the library is loaded by dlopen(3), glibc by default allocates such a
+ * variable when a thread first uses it.  It may wait for the loader's lock for
+ * that, and it kills the process if there is no memory.  With this model the
+ * variables, 56 bytes at most, are in a space that each thread has had from its
+ * start.  glibc keeps little of that space for libraries that come later.
+ * musl allocates the variables for all threads when it loads the library, and
+ * loads none that has this model.
+ */
+#ifdef __GLIBC__
+#define TT_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define TT_THREAD_LOCAL _Thread_local
+#endif
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -77,11 +77,14 @@ static int make_timer(const struct sleeper *s)
 {
 	const struct itimerspec never = {.it_interval = mark(s)};
 	int fd = timerfd_create(s->clock, TFD_CLOEXEC | TFD_NONBLOCK);
+	int r;
 
-	if (fd < 0)
-		return why_no_timer(errno);
-	timerfd_settime(fd, 0, &never, NULL);
-	return fd > STDERR_FILENO ? fd : move_up(fd);
+	if (fd >= 0 && timerfd_settime(fd, 0, &never, NULL) == 0)
+		return fd > STDERR_FILENO ? fd : move_up(fd);
+	r = why_no_timer(errno);
+	if (fd >= 0)
+		close_only(fd);
+	return r;
 }
 
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)

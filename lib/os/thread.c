@@ -85,8 +85,17 @@ void thread_finish(void)
 	ending_clear(&running);
 }
 
-void thread_prepare(const char *name)
+/* Whom the calling thread serves; NULL: it is not the library's. */
+static TT_THREAD_LOCAL const void *served;
+
+bool thread_serves(const void *owner)
 {
+	return served == owner;
+}
+
+void thread_prepare(const char *name, const void *owner)
+{
+	served = owner;
 	/* The thread's attributes may have set another mask. */
 	block_signals(NULL);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);

@@ -11,7 +11,7 @@
  *  4. If the thread ends before thread_finish, in whatever way, the process is
  *     aborted with a message, if there was memory for that (ending.h).
  *
- * Any thread: create, make_ordinary.  The new thread: prepare first,
+ * Any thread: create, make_ordinary, serves.  The new thread: prepare first,
  * be_as_nice, finish last.
  */
 #ifndef TT_THREAD_H
@@ -20,6 +20,7 @@
 #include "os/base.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #define THREAD_NAME_SIZE 16 /* Linux's limit, with the terminating zero byte */
 
@@ -37,8 +38,17 @@ void thread_make_ordinary(pthread_t thread);
 /* Gives the calling thread the nice value of the main thread, or does not. */
 void thread_be_as_nice(void *unused);
 
-/* Gives the calling thread the properties above, and its name. */
-void thread_prepare(const char *name);
+/*
+ * Gives the calling thread the properties above, and its name.  It serves the
+ * owner until it is gone.
+ */
+void thread_prepare(const char *name, const void *owner);
+
+/*
+ * Does the calling thread serve the owner?  Also after thread_finish, in the
+ * destructors of its data.  A later thread with its pthread_t does not.
+ */
+bool thread_serves(const void *owner);
 
 /* The calling thread may end now. */
 void thread_finish(void);

@@ -30,7 +30,8 @@
 enum { MANY_CALLS = 60 };
 
 static atom32 polls, sets;
-static atom32 steals; /* poll reads what expires before it looks */
+static atom32 steals;  /* poll reads what expires before it looks */
+static atom32 refuses; /* timerfd_settime fails, with this error */
 
 static int real_poll(struct pollfd *p, nfds_t n, int ms)
 {
@@ -64,6 +65,10 @@ int timerfd_settime(int timer, int flags, const struct itimerspec *new,
 		    struct itimerspec *old)
 {
 	atom32_add(&sets, 1);
+	if (atom32_load(&refuses)) {
+		errno = (int)atom32_load(&refuses);
+		return -1;
+	}
 	return real_timerfd_settime(timer, flags, new, old);
 }
 
@@ -553,6 +558,27 @@ START_TEST(none_is_high_enough)
 }
 END_TEST
 
+/* A filter of system calls lets it be made, but not be set. */
+START_TEST(none_may_be_set)
+{
+	int lowest = dup(STDERR_FILENO);
+
+	close(lowest);
+	setup();
+	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_BOOTTIME), 0);
+	atom32_store(&refuses, EPERM);
+	errno = E2BIG;
+	ck_assert_int_eq(timerthread_start(tt, NULL), -ENOSYS);
+	ck_assert_int_eq(timerthread_start_polled(tt, &fd), -ENOSYS);
+	ck_assert_int_eq(errno, E2BIG);
+	ck_assert(!is_open(lowest));
+	atom32_store(&refuses, 0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	run_one(0);
+	timerthread_destroy(tt);
+}
+END_TEST
+
 /* poll is refused to a process that may open no file at all. */
 START_TEST(no_file_may_be_opened)
 {
@@ -579,6 +605,7 @@ int main(void)
 		read_from_a_thread,    read_from_a_loop,
 		flags_do_not_matter,   copy_in_a_child,
 		none_is_high_enough,   no_file_may_be_opened,
+		none_may_be_set,
 	};
 	const TTest *const taken[] = {
 		taken_from_a_thread,

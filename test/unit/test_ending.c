@@ -298,6 +298,13 @@ static void stop_and_look(void)
 	sem_post(&is_over);
 }
 
+static void post_and_hold(void)
+{
+	ck_assert(instance_owns_thread(tt));
+	sem_post(&is_over);
+	wait_for(&go);
+}
+
 static void *call_and_end(void *arg)
 {
 	have_it_called(arg);
@@ -336,6 +343,60 @@ START_TEST(a_thread_of_an_executor_is_not_ours)
 }
 END_TEST
 
+static bool same_pthread, is_ours;
+static sem_t looked;
+
+static void *look_at_itself(void *arg)
+{
+	same_pthread = pthread_equal(pthread_self(), tt->thread);
+	is_ours = instance_owns_thread(tt);
+	sem_post(&looked);
+	wait_for(arg);
+	return NULL;
+}
+
+/*
+ * Once the thread was joined, another may get its pthread_t before the one that
+ * joined it has the mutex again.
+ */
+START_TEST(a_later_thread_is_not_ours)
+{
+	enum place first = FIRST_ROUND;
+	pthread_t t[40];
+	sem_t end_all;
+	int n = 0;
+
+	ck_assert_int_eq(pthread_key_create(&key, destructor), 0);
+	sem_init(&is_over, 0, 0);
+	sem_init(&looked, 0, 0);
+	sem_init(&end_all, 0, 0);
+	setup();
+	set_body(&first, post_and_hold);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	start_stopper();
+	wait_for(&is_over);
+	wait_for_reaping();
+	pthread_mutex_lock(&tt->mutex);
+	sem_post(&go);
+	while (n < 40 && !same_pthread) {
+		ck_assert_int_eq(
+			pthread_create(&t[n++], NULL, look_at_itself, &end_all),
+			0);
+		wait_for(&looked);
+		ck_assert(!is_ours);
+	}
+	pthread_mutex_unlock(&tt->mutex);
+	for (int i = 0; i < n; i++)
+		sem_post(&end_all);
+	for (int i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+	with_stopper = true;
+	join_stopper();
+	end();
+	pthread_key_delete(key);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -343,6 +404,7 @@ int main(void)
 		destroy_from_a_destructor,
 		destroy_before_a_callback_ends,
 		a_thread_of_an_executor_is_not_ours,
+		a_later_thread_is_not_ours,
 	};
 
 	return RUN_TESTS("ending", tests);
