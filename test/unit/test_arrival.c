@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "intake/bucket.h"
 #include "intake/expiry.h"
+#include "intake/handover.h"
 #include "intake/intake.h"
 #include "os/clock.h"
 #include "real.h"
@@ -411,6 +412,79 @@ START_TEST(near_ones_that_have_passed)
 }
 END_TEST
 
+static void no_look(void)
+{
+	ck_abort_msg("it has asked for the time");
+}
+
+/* What is later than the nearest and the slack needs no look at the clock. */
+START_TEST(only_doubtful_ones_ask_for_the_time)
+{
+	begin_at(NOW_S * S, MS);
+	schedule_one(shown + HOUR);
+	at_clock = no_look;
+	schedule_one(shown + HOUR + MS);
+	at_clock = NULL;
+	end_at();
+}
+END_TEST
+
+#ifndef FAIL_ALLOC_UNAVAILABLE
+
+/* It has no entry, and does not get in front of those that are due. */
+START_TEST(stranded_and_moved_to_the_past)
+{
+	int r;
+
+	for (int slack = 0; slack < 2; slack++) {
+		begin_at(NOW_S * S, slack * MS);
+		first = schedule_one(INT64_MAX);
+		fail_arm(0, ALL);
+		r = reschedule_one(first, shown + S);
+		fail_disarm();
+		ck_assert_int_eq(r, 0);
+		ck_assert_int_eq(bucket->stranded_nearest, shown + S);
+		ck_assert_int_eq(reschedule_one(first, shown - HOUR), 0);
+		ck_assert_int_eq(deadline_of_one(first), shown - HOUR);
+		ck_assert_int_eq(queued(first), shown);
+		ck_assert_int_eq(bucket->stranded_nearest, shown);
+		end_at();
+	}
+}
+END_TEST
+
+#endif
+
+/* A callback on an executor's thread moves its own timer to the past. */
+START_TEST(filed_for_the_past)
+{
+	const int64_t slacks[] = {0, 1, MS, HOUR};
+	uint64_t overrun;
+	struct entry e;
+	struct slot *s;
+	int64_t due;
+
+	for (size_t i = 0; i < 4; i++) {
+		begin_at(NOW_S * S, slacks[i]);
+		first = schedule_one(shown);
+		visit();
+		s = intake_slot(intake, first);
+		e = slot_entry(s);
+		ck_assert_int_eq(handover_give(bucket, s, &e, shown),
+				 EXPIRY_RUN);
+		ck_assert_int_eq(handover_begin(bucket, &wakeup, s, &overrun),
+				 EXPIRY_RUN);
+		ck_assert_int_eq(
+			bucket_reschedule(bucket, &wakeup, s, first, 5, true),
+			0);
+		ck_assert(handover_rearm(bucket, &wakeup, s, &due));
+		ck_assert_int_eq(due, shown);
+		check_due_now(first);
+		end_at();
+	}
+}
+END_TEST
+
 /* No time is before the start of a clock, except as a number. */
 START_TEST(a_slack_that_is_longer_than_the_uptime)
 {
@@ -462,6 +536,11 @@ int main(void)
 		to_the_nanosecond,
 		behind_one_that_waits_for_the_slack,
 		near_ones_that_have_passed,
+		only_doubtful_ones_ask_for_the_time,
+#ifndef FAIL_ALLOC_UNAVAILABLE
+		stranded_and_moved_to_the_past,
+#endif
+		filed_for_the_past,
 		a_slack_that_is_longer_than_the_uptime,
 		a_clock_that_is_stepped,
 	};
