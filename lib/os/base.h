@@ -5,6 +5,8 @@
 #ifndef TT_BASE_H
 #define TT_BASE_H
 
+#include <stdint.h> /* any header of glibc defines __GLIBC__ */
+
 #define TT_EXPORT   __attribute__((visibility("default")))
 #define TT_NOINLINE __attribute__((noinline))
 #define TT_INLINE   inline __attribute__((always_inline))
