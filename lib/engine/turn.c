@@ -135,7 +135,7 @@ static void begin(struct engine *e, int64_t until)
 static void end(struct engine *e)
 {
 	/* Immediately, whatever the slack, and however the clock is set. */
-	if (is_spent(e) || e->pending.full)
+	if (is_spent(e))
 		e->next = INT64_MIN;
 	intake_flush(e->intake);
 	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));

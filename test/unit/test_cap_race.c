@@ -317,8 +317,8 @@ START_TEST(a_batch_is_on_its_way_to_a_purse)
 	awaited = &cap.purse[0].lock;
 	before(&cap.purse[0].places, let_take_all);
 	ck_assert(cap_take(&cap, 0));
-	awaited = NULL;
 	pthread_join(taker, NULL);
+	awaited = NULL;
 	/* By this thread, which does not count while the other one does. */
 	taken++;
 	end();

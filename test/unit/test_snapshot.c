@@ -97,6 +97,38 @@ START_TEST(arguments)
 }
 END_TEST
 
+static int compare(const struct timerthread_snapshot *s,
+		   const struct timerthread_snapshot *before)
+{
+	int64_t value;
+
+	return timerthread_get_quantile(s, before, LATENESS, 0, &value);
+}
+
+/* They were made in the same place, or in the same nanosecond. */
+START_TEST(of_other_instances)
+{
+	struct timerthread_snapshot *s[3];
+	struct timerthread *first;
+
+	setup();
+	s[0] = take();
+	ck_assert_int_eq(compare(s[0], s[0]), -ENOENT);
+	tt->created++;
+	s[1] = take();
+	ck_assert_int_eq(compare(s[1], s[0]), -EINVAL);
+	first = tt;
+	setup();
+	tt->created = first->created;
+	s[2] = take();
+	ck_assert_int_eq(compare(s[2], s[1]), -EINVAL);
+	for (int i = 0; i < 3; i++)
+		timerthread_free_snapshot(s[i]);
+	timerthread_destroy(first);
+	end();
+}
+END_TEST
+
 static void linger(void *arg)
 {
 	int64_t until = clock_now(CLOCK_MONOTONIC) + 3 * MS;
@@ -255,25 +287,18 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		arguments,
-		how_long_they_run,
-		how_late_they_begin,
-		a_deadline_of_long_ago,
+		arguments,           of_other_instances,     how_long_they_run,
+		how_late_they_begin, a_deadline_of_long_ago,
 	};
 	const TTest *const not_virtual[] = {
+		late_with_a_long_slack,
 		rescheduled_to_long_ago,
 		on_the_wall_clock,
-	};
-	/* A descriptor makes use of all the slack, also of what is due now. */
-	const TTest *const prompt[] = {
-		late_with_a_long_slack,
 	};
 	TCase *tcase = tcase_create("snapshot");
 
 	ADD_TESTS(tcase, tests);
 	if (driver_tested() != ON_VIRTUAL)
 		ADD_TESTS(tcase, not_virtual);
-	if (driver_tested() == ON_THREAD || driver_tested() == ON_EXECUTOR)
-		ADD_TESTS(tcase, prompt);
 	return run_case("snapshot", tcase);
 }

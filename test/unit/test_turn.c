@@ -2,6 +2,8 @@
 #include "bare.h"
 #include "blocks.h"
 #include "entries.h"
+#include "fail_alloc.h"
+#include "must.h"
 
 static const int64_t hour = INT64_C(3600000000000);
 
@@ -20,6 +22,9 @@ static int turn_at(int64_t now)
 {
 	watch_set(&engine.watch, now);
 	ck_assert(engine_turn(&engine, now));
+	must(!atom32_load(&engine.busy));
+	must(atomword_load(&engine.pending_bytes) ==
+	     pending_bytes(&engine.pending));
 	return engine.ran;
 }
 
@@ -105,6 +110,46 @@ START_TEST(runs_in_deadline_order)
 	}
 }
 END_TEST
+
+#ifndef FAIL_ALLOC_UNAVAILABLE
+
+/*
+ * The heap takes no more, so later ones go back to their buckets.  A turn that
+ * has run the first one leaves the rest to the next turn, which finds them.
+ */
+START_TEST(in_order_without_memory)
+{
+	enum { N = 2 * HEAP_CHUNK };
+	static int64_t deadline[N];
+	uint64_t rng = test_seed();
+	int n = 0, turns = 0;
+
+	begin(2);
+	for (int i = 0; i < N; i++) {
+		deadline[i] = start - (int64_t)random_below(&rng, 1000000);
+		bare_schedule(i % 2, deadline[i], note_order, &deadline[i]);
+	}
+	last = INT64_MIN;
+	disorder = 0;
+	for (; turns < 100; turns++) {
+		fail_arm(0, UINT32_MAX);
+		n += turn_at(start);
+		fail_disarm();
+		ck_assert_int_le(next_of_all(), start);
+	}
+	ck_assert_int_ge(n, turns);
+	ck_assert_int_lt(n, N / 2);
+	bare_check();
+	/* There is memory again. */
+	for (turns = 0; n < N; turns++)
+		n += turn_at(start);
+	ck_assert_int_eq(turns, 1);
+	ck_assert_int_eq(disorder, 0);
+	bare_end();
+}
+END_TEST
+
+#endif
 
 START_TEST(never_before_its_deadline)
 {
@@ -647,6 +692,9 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		runs_in_deadline_order,
+#ifndef FAIL_ALLOC_UNAVAILABLE
+		in_order_without_memory,
+#endif
 		never_before_its_deadline,
 		what_arrives_meanwhile_is_for_the_next,
 		armed_again_it_holds_up_nobody,
