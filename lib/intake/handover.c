@@ -103,11 +103,6 @@ static void file(struct bucket *b, struct wakeup *w, struct slot *s,
 		wakeup_kick(w);
 }
 
-static void give_slot(struct bucket *b, struct slot *s)
-{
-	slots_give(&b->slots, s, s->index >> b->slots.shift);
-}
-
 static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 					  struct slot *s, uint64_t *overrun)
 {
@@ -126,7 +121,7 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 		return x;
 	}
 	if (x == EXPIRY_OVER)
-		give_slot(b, s);
+		slots_give(&b->slots, s, s->index >> b->slots.shift);
 	lock_release(&b->lock);
 	return x;
 }
@@ -179,7 +174,7 @@ int64_t handover_count(struct bucket *b, const struct slot *s)
 void handover_free(struct bucket *b, struct slot *s)
 {
 	lock_acquire(&b->lock);
-	give_slot(b, s);
+	slots_give(&b->slots, s, s->index >> b->slots.shift);
 	lock_release(&b->lock);
 }
 

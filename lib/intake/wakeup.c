@@ -41,11 +41,6 @@ void wakeup_close(struct wakeup *w)
 	w->n = 0;
 }
 
-static int64_t steady_now(void)
-{
-	return clock_now(CLOCK_MONOTONIC);
-}
-
 /*
  * Counts the time for which the driver was awake until now, if it was.  Under
  * the lock.
@@ -59,7 +54,7 @@ static void count_awake(struct wakeup *w, int64_t now)
 
 void wakeup_begin(struct wakeup *w)
 {
-	int64_t now = steady_now();
+	int64_t now = clock_now(CLOCK_MONOTONIC);
 
 	lock_acquire(&w->lock);
 	w->awake_since = now;
@@ -69,13 +64,13 @@ void wakeup_begin(struct wakeup *w)
 void wakeup_end(struct wakeup *w)
 {
 	lock_acquire(&w->lock);
-	count_awake(w, steady_now());
+	count_awake(w, clock_now(CLOCK_MONOTONIC));
 	lock_release(&w->lock);
 }
 
 int64_t wakeup_awake(struct wakeup *w)
 {
-	int64_t now = steady_now(), t;
+	int64_t now = clock_now(CLOCK_MONOTONIC), t;
 
 	lock_acquire(&w->lock);
 	t = w->awake + (w->awake_since < now ? now - w->awake_since : 0);
@@ -208,12 +203,6 @@ static int64_t halfway(int64_t now, int64_t until)
 	return until > now ? now + (until / 2 - now / 2) : until;
 }
 
-/* For a driver that is awake: will its next sleep be a short one? */
-static bool is_shortened(const struct wakeup *w)
-{
-	return unlikely(w->woken >= WAKEUP_ROW);
-}
-
 /* The first deadline that may end its sleep.  Under the lock. */
 static int64_t first(const struct wakeup *w, int64_t next)
 {
@@ -233,7 +222,8 @@ static int64_t sleep_until(const struct wakeup *w, int64_t deadline,
 
 	if (deadline <= now)
 		return AWAKE + 1;
-	return is_shortened(w) ? halfway(now, until) : until;
+	/* After several that a wake-up ended, one sleep is shorter. */
+	return unlikely(w->woken >= WAKEUP_ROW) ? halfway(now, until) : until;
 }
 
 /* Under the lock. */
@@ -258,7 +248,7 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 		return false;
 	}
 	set_asleep(w, next, until);
-	count_awake(w, steady_now());
+	count_awake(w, clock_now(CLOCK_MONOTONIC));
 	lock_release(&w->lock);
 
 	PROBE1(sleep, until);
@@ -347,7 +337,7 @@ void wakeup_lie_down(struct wakeup *w, int64_t next)
 	lock_acquire(&w->lock);
 	until = sleep_until(w, first(w, next), now);
 	set_asleep(w, next, until);
-	count_awake(w, steady_now());
+	count_awake(w, clock_now(CLOCK_MONOTONIC));
 	lock_release(&w->lock);
 	PROBE1(sleep, until);
 	set_descriptor(w);
@@ -355,7 +345,7 @@ void wakeup_lie_down(struct wakeup *w, int64_t next)
 
 void wakeup_rise(struct wakeup *w)
 {
-	int64_t now = steady_now();
+	int64_t now = clock_now(CLOCK_MONOTONIC);
 	bool kicked;
 
 	lock_acquire(&w->lock);

@@ -213,10 +213,10 @@ void pending_file(struct pending *p, struct entry e, int64_t now)
 		keep(p, e);
 }
 
-/* The heap's first deadline. */
-static int64_t top(const struct pending *p)
+/* A heap's first deadline. */
+static int64_t top(const struct heap *h)
 {
-	return p->heap.n > 0 ? heap_at(&p->heap, 0)->deadline : INT64_MAX;
+	return h->n > 0 ? heap_at(h, 0)->deadline : INT64_MAX;
 }
 
 /*
@@ -356,17 +356,11 @@ static void open_slice(struct pending *p, int64_t now)
 	drop_block(p, b);
 }
 
-/* No block has an entry that is due earlier. */
-static int64_t blocks_next(const struct pending *p)
-{
-	return p->blocks.n > 0 ? heap_at(&p->blocks, 0)->deadline : INT64_MAX;
-}
-
 /* Nothing here is due earlier than this. */
 static int64_t nearest(const struct pending *p)
 {
-	int64_t first = top(p);
-	int64_t block = blocks_next(p), slice = wheel_nearest(&p->wheel);
+	int64_t first = top(&p->heap);
+	int64_t block = top(&p->blocks), slice = wheel_nearest(&p->wheel);
 
 	first = block < first ? block : first;
 	return slice < first ? slice : first;
@@ -375,7 +369,7 @@ static int64_t nearest(const struct pending *p)
 /* Opens the block that may hold the earliest timer. */
 static void open_next(struct pending *p, int64_t now)
 {
-	if (blocks_next(p) <= wheel_nearest(&p->wheel))
+	if (top(&p->blocks) <= wheel_nearest(&p->wheel))
 		open_first(p, now);
 	else
 		open_slice(p, now);
@@ -385,7 +379,7 @@ bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 {
 	for (int i = 0; i < LOOKS; i++) {
 		*ret_next = nearest(p);
-		if (*ret_next < top(p)) {
+		if (*ret_next < top(&p->heap)) {
 			open_next(p, now);
 			return false;
 		}

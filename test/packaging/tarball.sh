@@ -101,6 +101,7 @@ configured() {
 }
 configured
 quiet distcheck.log env TT_MODELS=none TT_STRESS_SECONDS=1 \
+	TT_FUZZ_RUNS=2500 TT_STEPS=100000 \
 	make -j "$(nproc)" distcheck
 [ ! -e "$here/git.was.run" ] || fail "git was run: $(cat "$here/git.was.run")"
 
