@@ -75,7 +75,7 @@
  *	handover_collect intake/handover.c handover_collect
  *	handover_collect intake/collect.c visit_stranded take_stranded
  *	file		intake/handover.c file
- *	free_handed_over intake/handover.c handover_free slots_give
+ *	free_handed_over intake/handover.c handover_free
  *	executor	intake/handover.c handover_begin begin_slow
  *	executor	intake/slot.h slot_begin_handed_over
  *	timer_thread	engine/turn.c engine_turn run_one
