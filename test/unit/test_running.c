@@ -402,10 +402,50 @@ START_TEST(no_hook_after_a_destroy_on_an_executor)
 }
 END_TEST
 
+static void show_run(struct running *r, timerthread_id id)
+{
+	word64_store_release(&r->inside.id, id);
+	word64_store_release(&r->inside.steady, 5);
+	atom32_store_release(&r->inside.runs, 1);
+}
+
+/* The id of the next one; 0: there is none. */
+static timerthread_id next_run(const struct runs *r, struct sighting *after)
+{
+	const struct sighting none = {.since = {INT64_MAX, INT64_MAX}};
+	struct sighting best = none;
+
+	runs_next(r, after, &best);
+	*after = best;
+	return best.id;
+}
+
+/* In the same nanosecond: none is left out, and they have an order. */
+START_TEST(two_that_began_at_once)
+{
+	struct sighting after = {.since = {INT64_MIN, INT64_MIN}};
+	struct running a, b;
+	struct runs r;
+
+	ck_assert(runs_open(&r, 1));
+	ck_assert(runs_begin(&r, &a));
+	ck_assert(runs_begin(&r, &b));
+	show_run(&a, 3);
+	show_run(&b, 7);
+	ck_assert_uint_eq(next_run(&r, &after), 3);
+	ck_assert_uint_eq(next_run(&r, &after), 7);
+	ck_assert_uint_eq(next_run(&r, &after), 0);
+	ck_assert(runs_end(&a));
+	ck_assert(runs_end(&b));
+	runs_free(&r);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		arguments,
+		two_that_began_at_once,
 		one_that_hangs,
 		since_its_own_beginning,
 		while_they_change,
