@@ -39,18 +39,10 @@ extern int __cxa_thread_atexit_impl(void (*fn)(void *arg), void *arg, void *dso)
 	__attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-/* In the last round, ThreadSanitizer forgets the thread. */
-#if defined(__SANITIZE_THREAD__)
-#define NO_LAST_ROUND
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NO_LAST_ROUND
-#endif
-#endif
-
 static bool has_place(enum place p)
 {
-#ifdef NO_LAST_ROUND
+#ifdef UNDER_THREAD_SANITIZER
+	/* It forgets the thread in that round. */
 	if (p == LAST_ROUND)
 		return false;
 #endif

@@ -8,14 +8,9 @@
 #include "property/property.h"
 
 /* ThreadSanitizer has nothing to find here, where there is one thread. */
-#if defined(__SANITIZE_THREAD__)
+#ifdef UNDER_THREAD_SANITIZER
 #define STEPS UINT64_C(100000)
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define STEPS UINT64_C(100000)
-#endif
-#endif
-#ifndef STEPS
+#else
 #define STEPS UINT64_C(1000000)
 #endif
 
