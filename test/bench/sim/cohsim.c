@@ -1778,9 +1778,12 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 	return mtx_unlock(m, PC);
 }
 
-/* Members that glibc's own code never sees: a count of signals, waiters. */
+/*
+ * Members that each glibc has and that its own code never sees: a count of
+ * signals, waiters.
+ */
 #define CSEQ(c)  ((c)->__data.__g_size[0])
-#define CWAIT(c) ((c)->__data.__g_refs[0])
+#define CWAIT(c) ((c)->__data.__g_size[1])
 
 static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, ps_t deadline,
 		     void *pc)
