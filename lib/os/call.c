@@ -37,17 +37,18 @@ void call_left(void *arg)
 _Unwind_Reason_Code call_personality(int version, _Unwind_Action actions,
 				     _Unwind_Exception_Class class,
 				     struct _Unwind_Exception *e,
-				     struct _Unwind_Context *context);
+				     struct _Unwind_Context *context)
+	__attribute__((used));
 
 /*
  * For an exception, the unwinder first searches for a handler.  C++ terminates
  * because this search fails here.  If the thread ends, there is no search: the
  * unwinder only passes through.
  */
-__attribute__((used)) _Unwind_Reason_Code
-call_personality(int version, _Unwind_Action actions,
-		 _Unwind_Exception_Class class, struct _Unwind_Exception *e,
-		 struct _Unwind_Context *context)
+_Unwind_Reason_Code call_personality(int version, _Unwind_Action actions,
+				     _Unwind_Exception_Class class,
+				     struct _Unwind_Exception *e,
+				     struct _Unwind_Context *context)
 {
 	(void)version;
 	(void)class;

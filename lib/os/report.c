@@ -13,10 +13,11 @@
 void report(const char *what)
 {
 	static const char name[] = "libtimerthread: ";
+	static const char newline[] = "\n";
 	const struct iovec line[] = {
 		{(void *)(uintptr_t)name, sizeof(name) - 1},
 		{(void *)(uintptr_t)what, strlen(what)},
-		{(void *)(uintptr_t) "\n", 1},
+		{(void *)(uintptr_t)newline, 1},
 	};
 	int saved_errno = errno;
 

@@ -630,10 +630,12 @@ static void exit_7(void)
 }
 
 /* Counts for all processes which of them ran it. */
-static struct {
+struct counts {
 	atom32 in_parent;
 	atom32 in_child;
-} * shared;
+};
+
+static struct counts *shared;
 
 static void count_process(void *arg)
 {

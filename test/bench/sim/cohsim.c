@@ -113,7 +113,7 @@
 PARAMS(X)
 #undef X
 typedef int64_t ps_t; /* picoseconds of virtual time */
-#define NS(p) ((ps_t)((p)*1000.0))
+#define NS(p) ((ps_t)(1000.0 * (p)))
 #define INF   INT64_MAX
 static ps_t N_l1, N_func, N_lax, N_rmw; /* the hot ones, converted once */
 
@@ -180,6 +180,12 @@ struct page {
 	struct line l[64];
 };
 
+struct dtor {
+	void (*f)(void *);
+	void *o;
+	struct dtor *next;
+};
+
 struct thr {
 	void *rsp;
 	uintptr_t fs; /* fiber context */
@@ -199,11 +205,7 @@ struct thr {
 	int os;
 	bool detached;
 	struct thr *joiner;
-	struct dtor {
-		void (*f)(void *);
-		void *o;
-		struct dtor *next;
-	} * dtors;
+	struct dtor *dtors;
 	uintptr_t sp0;
 	char name[16];
 	/* Return addresses of the functions under test that it is in. */
@@ -312,10 +314,11 @@ static void (*swap)(void **, void *, uintptr_t);
 /* From this id on it is a timer. */
 enum { EVT = 1 << 16 };
 
-static struct ev {
+struct ev {
 	ps_t t;
 	uint32_t id, gen;
-} * heap;
+};
+static struct ev *heap;
 static unsigned hn, hcap;
 
 static inline bool before(const struct ev *a, const struct ev *b)
@@ -2281,11 +2284,12 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t),
 	*__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t),
 	__libc_free(void *);
 
-static struct blk {
+struct blk {
 	uintptr_t p;
 	size_t n;
 	void *by[3];
-} * blk, *sblk;
+};
+static struct blk *blk, *sblk;
 static size_t nblk, cblk;
 static uint32_t *bidx;
 static size_t cbidx;
@@ -2366,12 +2370,13 @@ void free(void *p)
 
 /* Report. */
 
-static struct sym {
+struct sym {
 	uintptr_t a;
 	size_t n;
 	const char *name;
 	bool fn;
-} * syms;
+};
+static struct sym *syms;
 static size_t nsym;
 static uintptr_t bias;
 

@@ -19,10 +19,11 @@
 enum { SAMPLED = 64, WARM_UP_S = 2 };
 
 static struct timers timers;
-static struct record {
+struct record {
 	int64_t deadline; /* 0: its time is not looked at */
 	_Atomic bool pending;
-} * records;
+};
+static struct record *records;
 
 /* Written by the facility's thread; several may be. */
 static int64_t *late;
