@@ -21,7 +21,6 @@
  *         >metrics-server.inc
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
@@ -251,12 +250,15 @@ static struct MHD_Daemon *serve(uint16_t port)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	struct MHD_Daemon *server = MHD_start_daemon(
-		MHD_USE_AUTO_INTERNAL_THREAD, port, NULL, NULL, answer, NULL,
-		MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_TIMEOUT,
-		30u, MHD_OPTION_END);
+		MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ERROR_LOG, port, NULL,
+		NULL, answer, NULL, MHD_OPTION_SOCK_ADDR, &address,
+		MHD_OPTION_CONNECTION_TIMEOUT, 30u, MHD_OPTION_END);
 
-	/* It may have failed for a reason that is no errno. */
-	check("MHD_start_daemon", server ? 0 : errno ? -errno : -EIO);
+	/* It has said why: errno may be of what it did after that. */
+	if (!server) {
+		fputs("metrics-server: the server cannot start\n", stderr);
+		exit(EXIT_FAILURE);
+	}
 	printf("listening on 127.0.0.1:%u\n",
 	       MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT)->port);
 	fflush(stdout);
