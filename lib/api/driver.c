@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "os/base.h"
 
 #include <errno.h>
 
@@ -44,10 +43,4 @@ void driver_end(struct timerthread *tt)
 		wakeup_lie_down(&tt->engine.wakeup, tt->engine.next);
 	tt->turning = false;
 	instance_leave(tt);
-}
-
-/* Not inlined: in a function, compilers expect errno at one address. */
-TT_NOINLINE void driver_restore_errno(int saved)
-{
-	errno = saved;
 }

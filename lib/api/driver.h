@@ -21,7 +21,4 @@
 int driver_begin(struct timerthread *tt, enum driver driver, bool valid);
 void driver_end(struct timerthread *tt);
 
-/* Sets errno.  A callback may return on another thread, with another errno. */
-void driver_restore_errno(int saved);
-
 #endif

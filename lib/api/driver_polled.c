@@ -10,8 +10,7 @@
 #include "api/start.h"
 #include "engine/turn.h"
 #include "os/base.h"
-
-#include <errno.h>
+#include "os/errno.h"
 
 /* The descriptor is not readable until a timer is due. */
 static int begin(struct timerthread *tt, void *arg)
@@ -50,12 +49,8 @@ static int dispatch(struct timerthread *tt)
 
 TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	int r = driver_begin(tt, DRIVER_POLLED, true);
 
-	if (r == 0) {
-		r = dispatch(tt);
-		driver_restore_errno(saved_errno);
-	}
-	return r;
+	return r < 0 ? r : dispatch(tt);
 }

@@ -9,8 +9,8 @@
 #include "engine/turn.h"
 #include "os/base.h"
 #include "os/clock.h"
+#include "os/errno.h"
 
-#include <errno.h>
 #include <limits.h>
 
 TT_EXPORT int timerthread_start_virtual(struct timerthread *tt, int64_t now)
@@ -56,12 +56,10 @@ static int advance(struct timerthread *tt, int64_t end)
 
 TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	int r = driver_begin(tt, DRIVER_VIRTUAL, ns >= 0);
 
-	if (r == 0) {
-		r = advance(tt, clock_add(watch_now(&tt->engine.watch), ns));
-		driver_restore_errno(saved_errno);
-	}
-	return r;
+	if (r < 0)
+		return r;
+	return advance(tt, clock_add(watch_now(&tt->engine.watch), ns));
 }

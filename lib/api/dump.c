@@ -8,10 +8,10 @@
 #include "api/running.h"
 #include "api/stats.h"
 #include "os/base.h"
+#include "os/errno.h"
 #include "os/symbol.h"
 #include "os/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 static void add_duration(struct text *t, const char *name, int64_t ns)
@@ -245,7 +245,7 @@ static void fill(struct text *t, struct timerthread *tt)
 
 TT_EXPORT int timerthread_dump(struct timerthread *tt, int fd)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	char buffer[4096];
 	struct text t;
 	int r = instance_check(tt, true);
@@ -254,7 +254,5 @@ TT_EXPORT int timerthread_dump(struct timerthread *tt, int fd)
 		return r;
 	text_begin_file(&t, fd, buffer, sizeof(buffer));
 	fill(&t, tt);
-	r = text_end(&t);
-	errno = saved_errno;
-	return r;
+	return text_end(&t);
 }

@@ -3,9 +3,9 @@
 
 #include "api/instance.h"
 #include "os/clock.h"
+#include "os/errno.h"
 #include "os/memory.h"
 
-#include <errno.h>
 #include <string.h>
 
 void instance_init(struct timerthread *tt)
@@ -40,15 +40,12 @@ TT_NOINLINE int instance_why_not(struct timerthread *tt)
 /* Frees it and what start made for it.  Nothing of it may run. */
 static void instance_free(struct timerthread *tt)
 {
-	int saved_errno = errno;
-
 	instances_remove(&tt->listed);
 	engine_destroy(&tt->engine);
 	runs_free(&tt->runs);
 	pthread_cond_destroy(&tt->changed);
 	pthread_mutex_destroy(&tt->mutex);
 	memory_free(tt);
-	errno = saved_errno;
 }
 
 void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE])
@@ -88,6 +85,7 @@ bool instance_owns_thread(const struct timerthread *tt)
 
 void instance_leave(struct timerthread *tt)
 {
+	KEEP_ERRNO;
 	bool over = atom32_load(&tt->engine.orphaned) && instance_is_quiet(tt);
 	bool last = over && runs_all_called(&tt->runs) && tt->joiners == 0;
 
@@ -103,11 +101,10 @@ void instance_leave(struct timerthread *tt)
 /* Mutexes and conditions may be in any state; they hold no memory. */
 void instance_free_inherited(struct timerthread *tt)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 
 	instances_remove(&tt->listed);
 	engine_close_inherited(&tt->engine);
 	runs_free(&tt->runs);
 	memory_free(tt);
-	errno = saved_errno;
 }

@@ -13,26 +13,24 @@
 
 #include "api/instance.h"
 #include "os/base.h"
+#include "os/errno.h"
 #include "os/memory.h"
 #include "os/tool.h"
 
-#include <errno.h>
-
 TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	struct timerthread *tt;
 
 	if (!ret_tt)
 		return -EINVAL;
 	tt = fork_watch() == 0 ? memory_alloc_aligned(TT_FAR_APART, sizeof(*tt))
 			       : NULL;
-	if (tt) {
-		instance_init(tt);
-		*ret_tt = tt;
-	}
-	errno = saved_errno;
-	return tt ? 0 : -ENOMEM;
+	if (!tt)
+		return -ENOMEM;
+	instance_init(tt);
+	*ret_tt = tt;
+	return 0;
 }
 
 /* With the mutex held, which it releases meanwhile.  The driver has ended. */

@@ -12,10 +12,10 @@
 
 #include "api/stat.h"
 #include "os/base.h"
+#include "os/errno.h"
 #include "os/memory.h"
 #include "os/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -203,14 +203,11 @@ TT_EXPORT int timerthread_format_metrics(struct timerthread *tt,
 					 enum timerthread_format format,
 					 char *buf, size_t size)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	struct told told;
 	int r = check(&tt, 1, format, buf, size);
 
-	if (r == 0)
-		r = format_all(&tt, 1, &told, format, buf, size);
-	errno = saved_errno;
-	return r;
+	return r < 0 ? r : format_all(&tt, 1, &told, format, buf, size);
 }
 
 TT_EXPORT int
@@ -218,7 +215,7 @@ timerthread_format_metrics_of(struct timerthread *const *instances, size_t n,
 			      enum timerthread_format format, char *buf,
 			      size_t size)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	struct told *all = NULL;
 	int r = check(instances, n, format, buf, size);
 
@@ -230,6 +227,5 @@ timerthread_format_metrics_of(struct timerthread *const *instances, size_t n,
 	if (all || n == 0)
 		r = format_all(instances, n, all, format, buf, size);
 	memory_free(all);
-	errno = saved_errno;
 	return r;
 }

@@ -13,8 +13,7 @@
 #include "api/instance.h"
 #include "engine/turn.h"
 #include "os/base.h"
-
-#include <errno.h>
+#include "os/errno.h"
 
 /* INT64_MIN: the driver is awake, or in a turn. */
 static int64_t next_of(struct timerthread *tt)
@@ -48,12 +47,9 @@ static int next_deadline(struct timerthread *tt, int64_t *ret_deadline)
 TT_EXPORT int timerthread_get_next_deadline(struct timerthread *tt,
 					    int64_t *ret_deadline)
 {
-	int saved_errno = errno;
-	int r;
+	KEEP_ERRNO;
 
 	if (!tt || !ret_deadline)
 		return instance_check(tt, false);
-	r = next_deadline(tt, ret_deadline);
-	errno = saved_errno;
-	return r;
+	return next_deadline(tt, ret_deadline);
 }

@@ -9,9 +9,8 @@
 
 #include "api/stats.h"
 #include "os/base.h"
+#include "os/errno.h"
 #include "os/memory.h"
-
-#include <errno.h>
 
 struct timerthread_snapshot {
 	/* Both name the instance: a later one may get the same address. */
@@ -24,29 +23,27 @@ TT_EXPORT int
 timerthread_take_snapshot(struct timerthread *tt,
 			  struct timerthread_snapshot **ret_snapshot)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	struct timerthread_snapshot *s;
 	int r = instance_check(tt, ret_snapshot != NULL);
 
 	if (r < 0)
 		return r;
 	s = memory_alloc(sizeof(*s));
-	if (s) {
-		s->tt = tt;
-		s->created = tt->created;
-		stats_measured(tt, &s->counts);
-		*ret_snapshot = s;
-	}
-	errno = saved_errno;
-	return s ? 0 : -ENOMEM;
+	if (!s)
+		return -ENOMEM;
+	s->tt = tt;
+	s->created = tt->created;
+	stats_measured(tt, &s->counts);
+	*ret_snapshot = s;
+	return 0;
 }
 
 TT_EXPORT void timerthread_free_snapshot(struct timerthread_snapshot *snapshot)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 
 	memory_free(snapshot);
-	errno = saved_errno;
 }
 
 /* NULL: there is no such histogram. */

@@ -3,8 +3,7 @@
 
 #include "api/executor.h"
 #include "api/start.h"
-
-#include <errno.h>
+#include "os/errno.h"
 
 static bool is_virtual(const struct start *how)
 {
@@ -99,7 +98,7 @@ static int start_new(struct timerthread *tt, const struct start *how)
 
 int start_instance(struct timerthread *tt, const struct start *how)
 {
-	int saved_errno = errno;
+	KEEP_ERRNO;
 	int r;
 
 	pthread_mutex_lock(&tt->mutex);
@@ -108,6 +107,5 @@ int start_instance(struct timerthread *tt, const struct start *how)
 	else
 		r = tt->life == LIFE_RUNNING ? -EBUSY : -ESHUTDOWN;
 	pthread_mutex_unlock(&tt->mutex);
-	errno = saved_errno;
 	return r;
 }

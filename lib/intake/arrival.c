@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "intake/arrival.h"
+#include "os/errno.h"
 #include "os/memory.h"
 
 /* What is missing for an arrival. */
@@ -93,9 +94,10 @@ static void give(struct bucket *b, struct lane *l, struct memory *m,
 
 TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 {
-	int saved_errno = errno, r;
+	KEEP_ERRNO;
 	struct lack lack;
 	struct memory m;
+	int r;
 
 	lock_acquire(&b->lock);
 	r = look(b, l, slot, &lack);
@@ -114,7 +116,6 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 		slots_chunk_free(lack.chunk, m.chunk);
 	block_pool_give(b->pool, m.block);
 	memory_free(m.rows);
-	errno = saved_errno;
 	return r;
 }
 

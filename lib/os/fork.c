@@ -9,7 +9,6 @@
 #include "os/fork.h"
 #include "os/tool.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,11 +52,8 @@ static void in_child(void)
 static void wipe_in_children(void)
 {
 #ifdef MADV_WIPEONFORK
-	int saved_errno = errno;
-
 	if (sysconf(_SC_PAGESIZE) <= FORK_PAGE_SIZE)
 		(void)madvise(&fork_page, sizeof(fork_page), MADV_WIPEONFORK);
-	errno = saved_errno;
 #endif
 }
 

@@ -6,9 +6,9 @@
  */
 #include "config.h"
 
+#include "os/errno.h"
 #include "os/futex.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -33,14 +33,11 @@ struct futex_time {
 /* 0, or a negative errno. */
 static int futex(atom32 *word, int op, uint32_t val, const struct futex_time *t)
 {
-	int saved_errno = errno;
-	int r = 0;
+	KEEP_ERRNO;
+	long r = syscall(FUTEX_CALL, word, op | FUTEX_PRIVATE_FLAG, val, t,
+			 NULL, FUTEX_BITSET_MATCH_ANY);
 
-	if (syscall(FUTEX_CALL, word, op | FUTEX_PRIVATE_FLAG, val, t, NULL,
-		    FUTEX_BITSET_MATCH_ANY) < 0)
-		r = -errno;
-	errno = saved_errno;
-	return r;
+	return r < 0 ? -errno : 0;
 }
 
 /* This does not sleep: the word is not what is expected. */

@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "os/atomic.h"
+#include "os/errno.h"
 #include "os/report.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -19,10 +19,11 @@ void report(const char *what)
 		{(void *)(uintptr_t)what, strlen(what)},
 		{(void *)(uintptr_t)newline, 1},
 	};
-	int saved_errno = errno;
+	KEEP_ERRNO;
 
+	/* If standard error is closed, nobody is left to be told. */
 	if (writev(STDERR_FILENO, line, 3) < 0)
-		errno = saved_errno;
+		return;
 }
 
 void report_once(const char *what)

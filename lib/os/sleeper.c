@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include "os/clock.h"
+#include "os/errno.h"
 #include "os/futex.h"
 #include "os/report.h"
 #include "os/sleeper.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -89,23 +89,23 @@ static int make_timer(const struct sleeper *s)
 
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 {
-	int saved_errno = errno;
-	int r = futex_works() ? 0 : -ENOSYS;
+	int r;
 
 	*s = (struct sleeper){.clock = clock, .fd = -1, .polled = polled};
-	if (r == 0 && (polled || clock == CLOCK_BOOTTIME)) {
-		r = make_timer(s);
-		if (r >= 0)
-			s->fd = r;
-	}
-	errno = saved_errno;
-	return r < 0 ? r : 0;
+	if (!futex_works())
+		return -ENOSYS;
+	if (!polled && clock != CLOCK_BOOTTIME)
+		return 0;
+	r = make_timer(s);
+	if (r < 0)
+		return r;
+	s->fd = r;
+	return 0;
 }
 
 void sleeper_close(struct sleeper *s, bool inherited)
 {
 	const struct itimerspec never = {0};
-	int saved_errno = errno;
 	struct itimerspec t;
 
 	if (s->fd >= 0 && timerfd_gettime(s->fd, &t) == 0 && is_marked(s, &t)) {
@@ -114,7 +114,6 @@ void sleeper_close(struct sleeper *s, bool inherited)
 		close_only(s->fd);
 	}
 	s->fd = -1;
-	errno = saved_errno;
 }
 
 static void lose(struct sleeper *s)
@@ -127,8 +126,8 @@ static void lose(struct sleeper *s)
 /* The timerfd expires at t.  A time of all zeros means never. */
 void sleeper_set(struct sleeper *s, int64_t t)
 {
+	KEEP_ERRNO;
 	struct itimerspec at = {mark(s), {0, 1}}, old;
-	int saved_errno = errno;
 	bool is_timer;
 
 	if (atom32_load(&s->lost) != 0)
@@ -143,7 +142,6 @@ void sleeper_set(struct sleeper *s, int64_t t)
 			timerfd_settime(s->fd, 0, &old, NULL);
 		lose(s);
 	}
-	errno = saved_errno;
 }
 
 /*
@@ -157,7 +155,6 @@ static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 			   int64_t deadline)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLIN};
-	int saved_errno = errno;
 
 	for (int r = 0; r <= 0;) {
 		int64_t now = clock_now(s->clock), left;
@@ -173,7 +170,6 @@ static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 		else if (r == 0 && left < SECOND - 100 * MS)
 			lose(s);
 	}
-	errno = saved_errno;
 }
 
 void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,

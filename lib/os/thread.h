@@ -31,7 +31,7 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 /*
  * Whatever it inherited from its creator: SCHED_OTHER, and the CPUs of the
  * process's main thread.  The creator calls this, because the thread itself may
- * not get a CPU.  What the kernel refuses stays as it is.  May set errno.
+ * not get a CPU.  What the kernel refuses stays as it is.
  */
 void thread_make_ordinary(pthread_t thread);
 

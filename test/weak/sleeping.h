@@ -15,6 +15,7 @@
 #include "sleeps.h"
 #include "stand_ins.h"
 
+#include "os/errno.c"
 #include "os/sleeper.c"
 
 #ifdef BUG_NO_CHANGE
