@@ -26,7 +26,8 @@ linux="$linux|eventfd[a-z_]*|futex|mmap|munmap|gettid|sysconf|_SC_[A-Z_]+|CLOCK_
 functions='abort aligned_alloc calloc free malloc realloc'
 functions="$functions memcpy memmove memset strcmp strcpy strlen strnlen"
 functions="$functions pthread_(attr|cond|mutex)_[a-z_]+ pthread_detach"
-functions="$functions pthread_join pthread_self pthread_setcancelstate"
+functions="$functions pthread_join pthread_key_create pthread_self"
+functions="$functions pthread_setcancelstate pthread_setspecific"
 
 # Of the sources in the folder where it stands, says what is wrong; and for
 # each include "pair" and the two parts.

@@ -9,6 +9,7 @@
 #include "engine/spin.h"
 #include "engine/turn.h"
 #include "os/base.h"
+#include "os/call.h"
 
 /* Calls a hook.  False: in a child of fork(2), where this thread ends. */
 static bool call(struct timerthread *tt, timerthread_fn *hook)
@@ -100,10 +101,12 @@ static void *thread_main(void *arg)
 	struct timerthread *tt = arg;
 
 	thread_prepare(tt->options.name, tt);
+	/* It also works where the stack cannot be unwound (see call.h). */
+	pthread_cleanup_push(call_left, NULL);
 	wakeup_begin(&tt->engine.wakeup);
 	if (work(tt))
 		end(tt);
-	thread_finish();
+	pthread_cleanup_pop(0);
 	return NULL;
 }
 

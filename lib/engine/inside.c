@@ -10,7 +10,6 @@
 
 #include "engine/inside.h"
 #include "os/call.h"
-#include "os/ending.h"
 #include "os/fork.h"
 #include "os/report.h"
 
@@ -19,8 +18,9 @@
 
 static TT_THREAD_LOCAL struct current current;
 
-/* When a thread ends, its record is deleted. */
-static struct ending ending;
+/* When a thread ends, its record is deleted.  Constant once loaded. */
+static pthread_key_t key;
+static bool has_key;
 
 static void forget_all(void *arg)
 {
@@ -29,15 +29,17 @@ static void forget_all(void *arg)
 	current = (struct current){.in = NULL};
 }
 
-__attribute__((constructor)) static void make_ending(void)
+__attribute__((constructor)) static void make_key(void)
 {
-	ending_init(&ending, forget_all);
+	has_key = pthread_key_create(&key, forget_all) == 0;
 }
 
-/* NULL: no memory. */
+/* NULL: no memory, or no key. */
 static struct ongoing *begin_ongoing(const struct task_id *t, uintptr_t who)
 {
-	return ending_set(&ending, &current) ? ongoing_begin(t, who) : NULL;
+	return has_key && pthread_setspecific(key, &current) == 0
+		       ? ongoing_begin(t, who)
+		       : NULL;
 }
 
 uintptr_t inside_who(const struct task_id *t)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/call.h"
-#include "os/ending.h"
 #include "os/thread.h"
 
 #include <sched.h>
@@ -72,19 +70,6 @@ void thread_be_as_nice(void *unused)
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, (id_t)getpid()));
 }
 
-/* Set from thread_prepare to thread_finish. */
-static struct ending running;
-
-__attribute__((constructor)) static void make_running(void)
-{
-	ending_init(&running, call_left);
-}
-
-void thread_finish(void)
-{
-	ending_clear(&running);
-}
-
 /* Whom the calling thread serves; NULL: it is not the library's. */
 static TT_THREAD_LOCAL const void *served;
 
@@ -101,5 +86,4 @@ void thread_prepare(const char *name, const void *owner)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), name);
 	set_timer_slack();
-	ending_set(&running, &running);
 }

@@ -8,11 +8,9 @@
  *  2. It is never cancelled, unless a callback permits that.
  *  3. Its sleeps end on time: the kernel's timer slack is 1 ns there, not
  *     50 us.
- *  4. If the thread ends before thread_finish, in whatever way, the process is
- *     aborted with a message, if there was memory for that (ending.h).
  *
  * Any thread: create, make_ordinary, serves.  The new thread: prepare first,
- * be_as_nice, finish last.
+ * be_as_nice.
  */
 #ifndef TT_THREAD_H
 #define TT_THREAD_H
@@ -45,12 +43,9 @@ void thread_be_as_nice(void *unused);
 void thread_prepare(const char *name, const void *owner);
 
 /*
- * Does the calling thread serve the owner?  Also after thread_finish, in the
- * destructors of its data.  A later thread with its pthread_t does not.
+ * Does the calling thread serve the owner?  Also in the destructors of its
+ * data.  A later thread with its pthread_t does not.
  */
 bool thread_serves(const void *owner);
-
-/* The calling thread may end now. */
-void thread_finish(void);
 
 #endif
