@@ -9,7 +9,6 @@
 #include "api/stats.h"
 #include "os/base.h"
 #include "os/errno.h"
-#include "os/symbol.h"
 #include "os/text.h"
 
 #include <inttypes.h>
@@ -24,22 +23,6 @@ static void add_duration(struct text *t, const char *name, int64_t ns)
 static void add_number(struct text *t, const char *name, uint64_t n)
 {
 	text_add(t, "  %s: %" PRIu64 "\n", name, n);
-}
-
-static void add_symbol(struct text *t, timerthread_fn *fn)
-{
-	struct symbol s;
-
-	text_add(t, "%p", (void *)fn);
-	if (!symbol_find((void *)fn, &s))
-		return;
-	text_add(t, " (%s", s.file);
-	text_add(t, "+%#zx", s.in_file);
-	if (s.name) {
-		text_add(t, ": %s", s.name);
-		text_add(t, "+%#zx", s.in_name);
-	}
-	text_add(t, ")");
 }
 
 static const char *const driver_names[] = {
@@ -131,7 +114,7 @@ static void add_running(struct text *t, const struct timerthread *tt)
 		text_add(t, "  %#018" PRIx64 " for ", s.id);
 		text_add_seconds(t, (uint64_t)(now - s.since.steady));
 		text_add(t, " s: ");
-		add_symbol(t, s.fn);
+		text_add_address(t, (void *)s.fn);
 		text_add(t, ", argument %p\n", s.arg);
 	}
 }
@@ -206,7 +189,7 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 			text_add(t, " s");
 		}
 		text_add(t, ": ");
-		add_symbol(t, p->timer.fn);
+		text_add_address(t, (void *)p->timer.fn);
 		text_add(t, ", argument %p\n", p->timer.arg);
 	}
 }

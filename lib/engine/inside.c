@@ -22,6 +22,9 @@ static TT_THREAD_LOCAL struct current current;
 static pthread_key_t key;
 static bool has_key;
 
+/* 1: it was said that a task has changed its thread. */
+static atom32 reported;
+
 static void forget_all(void *arg)
 {
 	(void)arg;
@@ -63,10 +66,9 @@ static TT_NOINLINE void leave(const struct inside *in,
 		current = *outer;
 	} else {
 		ongoing_forget(outer->ongoing);
-		if (!has_tasks)
-			report_once("a callback ended on another thread than "
-				    "it began on: see "
-				    "timerthread_set_task_id(3)");
+		if (!has_tasks && atom32_swap(&reported, 0, 1) == 0)
+			report("a callback ended on another thread than it "
+			       "began on: see timerthread_set_task_id(3)");
 	}
 	if (unlikely(ongoing != NULL))
 		ongoing_end(ongoing);

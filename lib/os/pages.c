@@ -2,10 +2,19 @@
 #include "config.h"
 
 #include "os/pages.h"
-#include "os/roots.h"
 #include "os/tool.h"
 
 #include <sys/mman.h>
+
+/*
+ * Of LeakSanitizer, if the program was built with it; declared as there.  By
+ * itself, it does not look into memory that comes directly from the kernel.  If
+ * only such memory points to an allocation, for example to a timer's argument,
+ * it takes that for leaked.
+ */
+#define WEAK __attribute__((weak, visibility("default")))
+WEAK void __lsan_register_root_region(const void *p, size_t size);
+WEAK void __lsan_unregister_root_region(const void *p, size_t size);
 
 void *pages_alloc(size_t size)
 {
@@ -14,7 +23,8 @@ void *pages_alloc(size_t size)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	roots_add(p, size);
+	if (__lsan_register_root_region)
+		__lsan_register_root_region(p, size);
 	tool_hide(p, size);
 	return p;
 }
@@ -23,6 +33,7 @@ void pages_free(void *p, size_t size)
 {
 	if (!p)
 		return;
-	roots_remove(p, size);
+	if (__lsan_unregister_root_region)
+		__lsan_unregister_root_region(p, size);
 	munmap(p, size);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/atomic.h"
 #include "os/errno.h"
 #include "os/report.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -24,12 +24,4 @@ void report(const char *what)
 	/* If standard error is closed, nobody is left to be told. */
 	if (writev(STDERR_FILENO, line, 3) < 0)
 		return;
-}
-
-void report_once(const char *what)
-{
-	static atom32 done;
-
-	if (atom32_swap(&done, 0, 1) == 0)
-		report(what);
 }

@@ -3,6 +3,7 @@
 
 #include "os/text.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -87,4 +88,21 @@ void text_add(struct text *t, const char *format, ...)
 void text_add_seconds(struct text *t, uint64_t ns)
 {
 	text_add(t, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
+void text_add_address(struct text *t, const void *address)
+{
+	const char *at = address;
+	Dl_info i;
+
+	text_add(t, "%p", address);
+	if (dladdr(address, &i) == 0)
+		return;
+	text_add(t, " (%s", i.dli_fname);
+	text_add(t, "+%#tx", at - (const char *)i.dli_fbase);
+	if (i.dli_sname) {
+		text_add(t, ": %s", i.dli_sname);
+		text_add(t, "+%#tx", at - (const char *)i.dli_saddr);
+	}
+	text_add(t, ")");
 }

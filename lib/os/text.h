@@ -43,4 +43,12 @@ __attribute__((format(printf, 2, 3))) void text_add(struct text *t,
 /* Nanoseconds as seconds, with nine decimals. */
 void text_add_seconds(struct text *t, uint64_t ns);
 
+/*
+ * An address, and where it is in the files that the process has loaded.  The
+ * name is the nearest one before it that the dynamic linker knows.  For an
+ * address in the program itself there is usually none; then pass the place in
+ * the file to addr2line(1).
+ */
+void text_add_address(struct text *t, const void *address);
+
 #endif

@@ -44,15 +44,6 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 	return r;
 }
 
-/*
- * By default, the kernel may end a sleep 50 us late to save wake-ups.  Here,
- * that would be the larger part of a timer's lateness.
- */
-static void set_timer_slack(void)
-{
-	prctl(PR_SET_TIMERSLACK, 1UL);
-}
-
 void thread_make_ordinary(pthread_t thread)
 {
 	const struct sched_param normal = {0};
@@ -85,5 +76,9 @@ void thread_prepare(const char *name, const void *owner)
 	block_signals(NULL);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), name);
-	set_timer_slack();
+	/*
+	 * By default, the kernel may end a sleep 50 us late to save wake-ups.
+	 * Here, that would be the larger part of a timer's lateness.
+	 */
+	prctl(PR_SET_TIMERSLACK, 1UL);
 }

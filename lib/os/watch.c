@@ -5,17 +5,13 @@
 
 void watch_init(struct watch *w, clockid_t clock)
 {
-	w->clock = clock;
-	w->is_virtual = false;
-	lock_init(&w->lock);
-	w->shown = 0;
+	*w = (struct watch){.clock = clock};
 }
 
 void watch_init_virtual(struct watch *w, int64_t now)
 {
-	watch_init(w, CLOCK_MONOTONIC);
-	w->is_virtual = true;
-	w->shown = now;
+	*w = (struct watch){
+		.clock = CLOCK_MONOTONIC, .is_virtual = true, .shown = now};
 }
 
 int64_t watch_virtual_now(struct watch *w)
