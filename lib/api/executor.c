@@ -38,10 +38,9 @@ static int64_t finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 
 	if (handover_rearm(b, &tt->engine.wakeup, s, &due))
 		return due;
-	due = handover_count(b, s);
-	fire_conclude(&tt->engine, s);
-	handover_free(b, s);
-	return due;
+	/* First: a thread that sees the timer's end can use the place. */
+	cap_give(&tt->engine.cap);
+	return handover_end(b, s);
 }
 
 /* False: in a child of fork(2). */

@@ -17,7 +17,6 @@ void engine_init(struct engine *e, struct timerthread *instance)
 	e->slow = (struct slow){.threshold = INT64_MAX};
 	watch_init(&e->watch, CLOCK_MONOTONIC);
 	wakeup_init(&e->wakeup, &e->watch);
-	await_init(&e->await);
 }
 
 /* Only the pages that were touched need memory. */
@@ -88,5 +87,4 @@ void engine_destroy(struct engine *e)
 {
 	await_empty(&e->await);
 	engine_close(e);
-	await_destroy(&e->await);
 }

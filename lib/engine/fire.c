@@ -17,14 +17,6 @@ static void count(struct engine *e)
 		e->ran++;
 }
 
-/* The place first: a thread that sees the timer's end can use the place. */
-void fire_conclude(struct engine *e, struct slot *s)
-{
-	cap_give(&e->cap);
-	if (!expiry_end(s))
-		await_end(&e->await, s);
-}
-
 static void finish(struct engine *e, struct bucket *b, struct slot *s,
 		   struct entry *entry)
 {
@@ -40,7 +32,10 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 		return;
 	}
 	counter_add(&e->ended, 1);
-	fire_conclude(e, s);
+	/* First: a thread that sees the timer's end can use the place. */
+	cap_give(&e->cap);
+	if (unlikely(expiry_end(s)))
+		expiry_wake(s);
 	intake_recycle(e->intake, s);
 }
 

@@ -4,7 +4,7 @@
  * handed over to an executor, or put back; or the timer is over, and the entry
  * is dropped.
  *
- * The driver.  call, conclude: the thread that runs the timer.
+ * The driver.  call: the thread that runs the timer.
  */
 #ifndef TT_FIRE_H
 #define TT_FIRE_H
@@ -30,8 +30,5 @@ enum step fire(struct engine *e);
  */
 bool fire_call(struct engine *e, struct inside *in, struct slot *s,
 	       uint64_t overrun, struct timing *t);
-
-/* To be called when the callback has returned, and the timer ends with it. */
-void fire_conclude(struct engine *e, struct slot *s);
 
 #endif

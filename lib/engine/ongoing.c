@@ -15,18 +15,8 @@ struct ongoing *ongoing_begin(const struct task_id *t, uintptr_t who)
 
 void ongoing_forget(struct ongoing *o)
 {
-	uint32_t n;
-
-	if (!o)
-		return;
-	/*
-	 * Acquires and releases, and pairs with itself: the thread that frees
-	 * the object comes after the other holder.
-	 */
-	do
-		n = atom32_load(&o->holders);
-	while (atom32_swap(&o->holders, n, n - 1) != n);
-	if (n == 1)
+	/* Pairs with itself: the thread that frees it comes after the other. */
+	if (o && atom32_add(&o->holders, UINT32_MAX) == 1)
 		memory_free(o);
 }
 

@@ -3,6 +3,9 @@
 
 #include "intake/expiry.h"
 #include "os/clock.h"
+#include "os/futex.h"
+
+#include <limits.h>
 
 int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
 		    uint64_t *overrun)
@@ -28,9 +31,11 @@ static enum expiry over(struct slot *s, uint32_t word)
 static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 		     int64_t due)
 {
+	if (!slot_change(s, word, SLOT_ARMED))
+		return false;
 	s->queued = due;
 	*e = slot_entry(s);
-	return slot_change(s, word, SLOT_ARMED);
+	return true;
 }
 
 /*
@@ -89,7 +94,7 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 
 	if (!slot_owns(s, e))
 		return EXPIRY_STALE;
-	if (slot_begin(s, e))
+	if (slot_begin(s, e->ticket))
 		return EXPIRY_RUN;
 	lock_acquire(&b->lock);
 	x = expiry_run(s, e, now, overrun);
@@ -119,12 +124,25 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
 	return repeats;
 }
 
-/* Relaxed: the callback ran on this thread. */
+/*
+ * The loads are relaxed: the callback ran on this thread.  Nobody else changes
+ * "ending".  Release: pairs with the load in await_cancel, and with the
+ * compare-and-swap of a cancel that is so late that it finds the slot free.
+ */
 bool expiry_end(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);
 
-	return slot_state(word) == SLOT_RUNNING && slot_free(s, word);
+	if (likely(slot_state(word) == SLOT_RUNNING && slot_free(s, word)))
+		return false;
+	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
+	return true;
+}
+
+/* The slot may hold another timer by now, whose waiters then look again. */
+void expiry_wake(struct slot *s)
+{
+	futex_wake(&s->state, INT_MAX);
 }
 
 enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)

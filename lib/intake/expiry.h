@@ -41,11 +41,12 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
 		   int64_t earliest);
 
 /*
- * running -> free, for a timer that does not run again.  False: the timer is
- * ending, that is, it was cancelled while it ran, and a thread may wait for its
- * end.
+ * running, ending -> free, for a timer that does not run again.  True: it was
+ * cancelled while it ran, and a thread may wait for its end (await.h).  Then
+ * the caller must call expiry_wake when it holds no lock.
  */
 bool expiry_end(struct slot *s);
+void expiry_wake(struct slot *s);
 
 /*
  * The parts of these functions that need the lock.  The caller holds it.

@@ -133,7 +133,8 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 			   uint64_t *overrun)
 {
-	if (likely(watch_goes_on(w->watch) && slot_begin_handed_over(s)))
+	if (likely(watch_goes_on(w->watch) &&
+		   slot_begin(s, atom32_load(&s->ticket))))
 		return EXPIRY_RUN;
 	return begin_slow(b, w, s, overrun);
 }
@@ -154,28 +155,26 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 		file(b, w, s, now);
 		return true;
 	}
-	s->queued = *ret_due;
 	lock_release(&b->lock);
 	return false;
 }
 
-int64_t handover_count(struct bucket *b, const struct slot *s)
+int64_t handover_end(struct bucket *b, struct slot *s)
 {
 	int64_t due;
+	bool waits;
 
 	lock_acquire(&b->lock);
 	due = s->queued;
+	/* Counted before it is over: see stats.h. */
 	counter_add(&b->counts.fired, 1);
 	counter_add(&b->counts.ended, 1);
-	lock_release(&b->lock);
-	return due;
-}
-
-void handover_free(struct bucket *b, struct slot *s)
-{
-	lock_acquire(&b->lock);
+	waits = expiry_end(s);
 	slots_give(&b->slots, s, s->index >> b->slots.shift);
 	lock_release(&b->lock);
+	if (unlikely(waits))
+		expiry_wake(s);
+	return due;
 }
 
 struct entry handover_collect(struct bucket *b, struct slot *s)

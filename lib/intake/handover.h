@@ -16,8 +16,8 @@
  *  2. A timer that is handed over is pending until its callback begins.  It can
  *     be cancelled and rescheduled like any other.
  *
- * The thread that has the timer: begin, rearm, count, free, add.  The
- * driver: give, strand, collect.  Any thread, under the lock: announce.
+ * The thread that has the timer: begin, rearm, end, add.  The driver: give,
+ * strand, collect.  Any thread, under the lock: announce.
  * test/model/slot.pml is a model of this for Spin.
  */
 #ifndef TT_HANDOVER_H
@@ -47,19 +47,16 @@ enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 /*
  * To be called when the callback has returned.  True: the timer runs again, and
  * *ret_due is the time at which the run that has ended was due.  False: it does
- * not.  It is still handed over, until handover_free.
+ * not.  It is still handed over, until handover_end.
  */
 bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 		    int64_t *ret_due);
 
 /*
- * Counts the last run of a timer, before its slot is freed.  Returns the time
- * at which that run was due.
+ * Ends a timer with its last run: counts the run, frees the slot, and wakes the
+ * threads that wait.  Returns the time at which that run was due.
  */
-int64_t handover_count(struct bucket *b, const struct slot *s);
-
-/* Adds the slot of a timer that has ended to the free slots. */
-void handover_free(struct bucket *b, struct slot *s);
+int64_t handover_end(struct bucket *b, struct slot *s);
 
 /*
  * As arrival_add, if arrival_begin has returned AT_ONCE or NO_ROOM.  In the

@@ -495,24 +495,24 @@ static inline bool slot_owns(const struct slot *s, const struct entry *e)
 }
 
 /*
- * armed -> running, if the entry counts and the timer does not repeat.  Called
+ * armed -> running, if the timer has this ticket and does not repeat.  Called
  * by the driver.
  *
  * The ticket of a pending timer changes only in the state "moved", and only the
  * driver changes "moved" to "armed" (except for a timer that is handed over,
- * which has no entry).  So the entry still counts when the compare-and-swap
- * succeeds.
+ * which has no entry).  So the timer still has the ticket when the
+ * compare-and-swap succeeds.
  *
  * Acquire: pairs with the store in slot_arm, so that the ticket is not older
  * than the state.  No thread reads anything because it has seen "running".  So
  * the compare-and-swap need not release; the end of a run does.
  */
-static inline bool slot_begin(struct slot *s, const struct entry *e)
+static inline bool slot_begin(struct slot *s, uint32_t ticket)
 {
 	uint32_t word = atom32_load_acquire(&s->state);
 
-	return slot_state(word) == SLOT_ARMED && slot_owns(s, e) &&
-	       !(e->ticket & TICKET_REPEATS) &&
+	return slot_state(word) == SLOT_ARMED && !(ticket & TICKET_REPEATS) &&
+	       likely(atom32_load(&s->ticket) == ticket) &&
 	       atom32_swap_acquire(&s->state, word,
 				   slot_in(word, SLOT_RUNNING)) == word;
 }
@@ -534,16 +534,6 @@ static inline bool slot_hand_over(struct slot *s, const struct entry *e)
 	return slot_state(atom32_load_acquire(&s->state)) == SLOT_ARMED &&
 	       atom32_swap(&s->ticket, e->ticket,
 			   e->ticket | TICKET_HANDED_OVER) == e->ticket;
-}
-
-/* handed over, armed -> running, if the timer does not repeat. */
-static inline bool slot_begin_handed_over(struct slot *s)
-{
-	uint32_t word = atom32_load_acquire(&s->state);
-
-	return slot_state(word) == SLOT_ARMED &&
-	       !(atom32_load(&s->ticket) & TICKET_REPEATS) &&
-	       slot_change(s, &word, SLOT_RUNNING);
 }
 
 static inline bool slot_is_dead(uint32_t word)

@@ -61,10 +61,11 @@ static inline uint32_t atom32_swap(atom32 *a, uint32_t from, uint32_t to)
 	return AO_int_fetch_compare_and_swap_full(a, from, to);
 }
 
-static inline void atom32_add(atom32 *a, uint32_t n)
+/* Returns the old value.  Acquires and releases. */
+static inline uint32_t atom32_add(atom32 *a, uint32_t n)
 {
 	POINT();
-	(void)AO_int_fetch_and_add(a, n);
+	return AO_int_fetch_and_add_full(a, n);
 }
 
 static inline uintptr_t atomword_load(const atomword *a)

@@ -84,7 +84,7 @@ void futex_wait_for(atom32 *word, uint32_t expected, long ns)
 	(void)futex(word, FUTEX_WAIT, expected, &t);
 }
 
-void futex_wake_one(atom32 *word)
+void futex_wake(atom32 *word, int n)
 {
-	(void)futex(word, FUTEX_WAKE, 1, NULL);
+	(void)futex(word, FUTEX_WAKE, (uint32_t)n, NULL);
 }

@@ -28,7 +28,7 @@ void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 /* The same, for at most ns nanoseconds. */
 void futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
-/* Wakes one thread that sleeps on word. */
-void futex_wake_one(atom32 *word);
+/* Wakes up to n threads that sleep on word, which may be gone by now. */
+void futex_wake(atom32 *word, int n);
 
 #endif

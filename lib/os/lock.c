@@ -46,5 +46,5 @@ TT_NOINLINE void lock_acquire_slow(struct lock *l, bool hot)
 TT_NOINLINE void lock_wake(struct lock *l)
 {
 	atom32_store(&l->slept, 0);
-	futex_wake_one(&l->slept);
+	futex_wake(&l->slept, 1);
 }

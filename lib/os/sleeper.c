@@ -186,5 +186,5 @@ void sleeper_wake(struct sleeper *s, atom32 *word)
 	if (s->fd >= 0)
 		sleeper_set(s, 0);
 	if (!s->polled)
-		futex_wake_one(word);
+		futex_wake(word, 1);
 }

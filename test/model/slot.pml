@@ -63,9 +63,8 @@
  *	free_dead	intake/slot.h slot_free
  *	recycle_dead	intake/expiry.c over
  *	look		intake/expiry.c expiry_look
- *	execute		engine/fire.c fire_call fire_conclude
+ *	execute		engine/fire.c fire_call finish
  *	execute		intake/expiry.c expiry_end
- *	execute		engine/await.c await_end
  *	change_state	intake/slot.h slot_change
  *	begin		intake/expiry.c expiry_begin expiry_run judge put_back
  *	begin		intake/slot.h slot_begin slot_owns slot_hand_over
@@ -75,9 +74,9 @@
  *	handover_collect intake/handover.c handover_collect
  *	handover_collect intake/collect.c visit_stranded take_stranded
  *	file		intake/handover.c file
- *	free_handed_over intake/handover.c handover_free
+ *	free_handed_over intake/handover.c handover_end
  *	executor	intake/handover.c handover_begin begin_slow
- *	executor	intake/slot.h slot_begin_handed_over
+ *	executor	intake/slot.h slot_begin
  *	timer_thread	engine/turn.c engine_turn run_one
  *	timer_thread	engine/fire.c fire hand_over
  */
@@ -482,7 +481,7 @@ inline execute()
 		assert(ran != LIFE(word) + 1);
 		ran = LIFE(word) + 1
 	};
-	/* the callback; then expiry_end, await_end */
+	/* the callback; then expiry_end */
 	atomic {
 		assert(STATE(word) == RUNNING || STATE(word) == ENDING);
 		assert(!on_list && !stranded);
@@ -687,7 +686,7 @@ inline file(i)
 	fi
 }
 
-/* handover_free, under the lock */
+/* handover_end, under the lock */
 inline free_handed_over()
 {
 	atomic {
@@ -708,7 +707,7 @@ proctype executor()
 	do
 	:: true;
 end:	   with_executor;
-	   /* slot_begin_handed_over */
+	   /* slot_begin */
 	   atomic {
 		with_executor = false;
 		seen = word

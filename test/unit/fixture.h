@@ -75,14 +75,8 @@ static inline void wait_for_joiners(unsigned n)
 /* Until so many threads are in cancel_wait, and wait there. */
 static inline void wait_for_cancellers(unsigned n)
 {
-	unsigned waiting;
-
-	do {
+	while (atom32_load(&tt->engine.await.waiting) < n)
 		sched_yield();
-		pthread_mutex_lock(&tt->engine.await.mutex);
-		waiting = tt->engine.await.waiting;
-		pthread_mutex_unlock(&tt->engine.await.mutex);
-	} while (waiting < n);
 }
 
 /* Descriptors that are open, and one more. */

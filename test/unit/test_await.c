@@ -8,6 +8,8 @@
 #include "checks/cap.h"
 #include "engine/await.h"
 #include "harness.h"
+#include "intake/expiry.h"
+#include "os/futex.h"
 #include "os/tool.h"
 
 #include <errno.h>
@@ -19,23 +21,25 @@ static struct await await;
 static struct cap cap; /* none */
 static struct slot slots[TIMERS];
 
-static atom32 wakes; /* returns from pthread_cond_wait */
+static atom32 sleeps, wakes;
 
-/*
- * The linker puts this in the place of pthread_cond_wait and gives that the
- * other name.  A definition of that name here would hide what a sanitizer
- * puts there.
- */
-int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
-int __real_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
-
-int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+/* What await.c calls to sleep; an end wakes each of these once. */
+static void counted_wait(atom32 *word, uint32_t expected, clockid_t clock,
+			 int64_t deadline)
 {
-	int r = __real_pthread_cond_wait(cond, mutex);
-
+	atom32_add(&sleeps, 1);
+	futex_wait_until(word, expected, clock, deadline);
 	atom32_add(&wakes, 1);
-	return r;
 }
+
+int counted_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id);
+void counted_empty(struct await *a);
+
+#define await_cancel     counted_cancel
+#define await_empty      counted_empty
+#define futex_wait_until counted_wait
+#include "engine/await.c"
+#undef futex_wait_until
 
 struct canceller {
 	pthread_t thread;
@@ -57,20 +61,23 @@ static void *cancel(void *arg)
 	return NULL;
 }
 
+/* Or about to sleep. */
 static unsigned sleeping(void)
 {
-	unsigned n = 0;
+	return atom32_load(&sleeps) - atom32_load(&wakes);
+}
 
-	pthread_mutex_lock(&await.mutex);
-	for (const struct waiter *w = await.first; w; w = w->next)
-		n++;
-	pthread_mutex_unlock(&await.mutex);
-	return n;
+/* Ends the run of a timer, which was cancelled. */
+static void end_run(unsigned i)
+{
+	atom32_store(&over[i], 1);
+	ck_assert(expiry_end(&slots[i]));
+	expiry_wake(&slots[i]);
 }
 
 static void set_up(void)
 {
-	await_init(&await);
+	atom32_store(&await.waiting, 0);
 	for (uint32_t i = 0; i < TIMERS; i++) {
 		slots[i] = (struct slot){.index = i};
 		atom32_store(&slots[i].state,
@@ -114,15 +121,13 @@ START_TEST(an_end_wakes_those_that_wait_for_it)
 	for (unsigned n = 0; n < TIMERS; n++) {
 		unsigned i = order[n];
 
-		atom32_store(&over[i], 1);
-		await_end(&await, &slots[i]);
+		end_run(i);
 		for (unsigned k = 0; k < WAITERS; k++)
 			check(&c[i][k]);
 		ck_assert_uint_eq(atom32_load(&wakes), (n + 1) * WAITERS);
 		ck_assert_uint_eq(sleeping(), (TIMERS - n - 1) * WAITERS);
 	}
 	await_empty(&await);
-	await_destroy(&await);
 }
 END_TEST
 
@@ -148,13 +153,11 @@ START_TEST(empty_waits_for_all)
 		pthread_create(&t, NULL, empty, (void *)(uintptr_t)&done), 0);
 	for (unsigned i = 0; i < TIMERS; i++) {
 		ck_assert_uint_eq(atom32_load(&done), 0);
-		atom32_store(&over[i], 1);
-		await_end(&await, &slots[i]);
+		end_run(i);
 		check(&c[i]);
 	}
 	pthread_join(t, NULL);
 	ck_assert_uint_eq(atom32_load(&done), 1);
-	await_destroy(&await);
 }
 END_TEST
 
@@ -162,7 +165,7 @@ static unsigned told; /* of slots[0] while a thread counted as waiting */
 
 static void tell(const volatile void *p)
 {
-	if (p == &slots[0] && await.waiting == 1)
+	if (p == &slots[0] && atom32_load(&await.waiting) == 1)
 		told++;
 }
 
@@ -177,12 +180,10 @@ START_TEST(tools_are_told_while_it_waits)
 	start(&c, 0);
 	while (sleeping() < 1)
 		sched_yield();
-	atom32_store(&over[0], 1);
-	await_end(&await, &slots[0]);
+	end_run(0);
 	check(&c);
 	tool_found = before;
 	ck_assert_uint_eq(told, 1);
-	await_destroy(&await);
 }
 END_TEST
 
@@ -198,7 +199,6 @@ START_TEST(nothing_to_wait_for)
 	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), -ENOENT);
 	ck_assert_uint_eq(atom32_load(&wakes), 0);
 	await_empty(&await);
-	await_destroy(&await);
 }
 END_TEST
 
@@ -221,7 +221,6 @@ START_TEST(a_pending_timer_gives_its_place_back)
 	ck_assert_uint_eq(cap_free(&cap), 1);
 	cap_close(&cap);
 	cap.max = 0;
-	await_destroy(&await);
 }
 END_TEST
 

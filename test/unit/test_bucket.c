@@ -229,7 +229,7 @@ static bool run(struct entry e, int64_t now)
 	if (x == EXPIRY_LATER)
 		must(bucket_put(bucket, &wakeup, &spares, &e, 1) == 0);
 	if (x == EXPIRY_RUN)
-		must(s->deadline <= now && expiry_end(s));
+		must(s->deadline <= now && !expiry_end(s));
 	if (x == EXPIRY_RUN || x == EXPIRY_OVER)
 		intake_recycle(intake, s);
 	return x == EXPIRY_RUN;

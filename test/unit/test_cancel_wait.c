@@ -34,12 +34,7 @@ static void *wait_in_thread(void *arg)
 /* Threads that are inside, and asleep or about to be. */
 static unsigned waiting(void)
 {
-	unsigned n;
-
-	pthread_mutex_lock(&tt->engine.await.mutex);
-	n = tt->engine.await.waiting;
-	pthread_mutex_unlock(&tt->engine.await.mutex);
-	return n;
+	return atom32_load(&tt->engine.await.waiting);
 }
 
 static void start_waiters(struct canceller *w, unsigned n, timerthread_id id)

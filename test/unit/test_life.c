@@ -8,8 +8,8 @@
 #include "child.h"
 #include "fixture.h"
 #include "mask.h"
+#include "os/tool.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -804,7 +804,7 @@ START_TEST(destroy_from_a_callback_that_is_awaited)
 END_TEST
 
 /*
- * A thread that is preempted where it calls pthread_setcancelstate, for as
+ * A thread that is preempted where it tells tools of the callback's end, for as
  * long as it takes to show whether destroy waits for it.
  */
 static _Thread_local bool preempt;
@@ -829,17 +829,26 @@ static void pause_here(void)
 		wait_for(&destroyed);
 }
 
-int pthread_setcancelstate(int state, int *old)
+static void preempted(const volatile void *p)
 {
-	static atomword next;
-
-	if (!atomword_load_acquire(&next))
-		atomword_store_release(
-			&next,
-			(uintptr_t)dlsym(RTLD_NEXT, "pthread_setcancelstate"));
+	(void)p;
 	if (preempt)
 		pause_here();
-	return ((int (*)(int, int *))atomword_load_acquire(&next))(state, old);
+}
+
+static void not_told(const volatile void *p)
+{
+	(void)p;
+}
+
+static void hidden(const volatile void *p, size_t size)
+{
+	(void)p;
+	(void)size;
+}
+
+static void nothing(void)
+{
 }
 
 static void *preempted_awaiter(void *arg)
@@ -854,16 +863,20 @@ static void *preempted_awaiter(void *arg)
 }
 
 /*
- * A cancel_wait that has cancelled its timer, as another thread can see, but
- * was preempted before it waits: destroy waits for that too.
+ * A cancel_wait whose callback is over, and which was preempted before it has
+ * left the instance: destroy waits for that too.
  */
 START_TEST(destroy_waits_for_a_preempted_cancel_wait)
 {
+	const struct tool tool = {not_told, preempted, hidden, nothing,
+				  nothing};
+	const struct tool *before = tool_found;
 	pthread_t t;
 	void *r;
 
 	sem_init(&destroyed, 0, 0);
 	sem_init(&settled, 0, 0);
+	tool_found = &tool;
 	start();
 	ck_assert_int_eq(
 		timerthread_schedule_every(tt, 0, 1, hold, &ran, &awaited), 0);
@@ -877,6 +890,7 @@ START_TEST(destroy_waits_for_a_preempted_cancel_wait)
 	ck_assert(!destroyed_too_soon);
 	pthread_join(t, &r);
 	ck_assert_ptr_eq(r, &awaited);
+	tool_found = before;
 }
 END_TEST
 

@@ -1076,7 +1076,7 @@ static void step_expire(void)
 			 INT64_MAX, &overrun) != EXPIRY_RUN)
 		return;
 	stepped_callback(NULL);
-	stepped_result = expiry_end(s);
+	stepped_result = !expiry_end(s);
 	intake_recycle(engine.intake, s);
 }
 

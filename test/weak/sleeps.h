@@ -48,10 +48,11 @@ static bool sleeps_begin(atom32 *word, uint32_t expected, int64_t until)
 	return sleeps_now;
 }
 
-void futex_wake_one(atom32 *word)
+void futex_wake(atom32 *word, int n)
 {
 	int i = 0;
 
+	weak_check(n == 1, "more than one is woken");
 	enter_kernel();
 	while (i < WEAK_THREADS && (sleeps[i].word != word || sleeps[i].woken))
 		i++;

@@ -1,64 +1,66 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mutex and a condition in the place of the C library's, which neither
- * explore.c nor genmc has both of.  With real threads it is the C library's.
+ * The futex that a thread waits on until somebody wakes it, in the place of
+ * os/futex.c.
  */
 #ifndef TT_WAITS_H
 #define TT_WAITS_H
 
 #include "harness.h"
+#include "os/futex.h"
 
-#include <pthread.h>
+/* The kernel's lock, and how often it has woken threads. */
+static atom32 kernel, wakes;
 
-#if defined(WEAK_EXPLORE) || defined(WEAK_GENMC)
-
-/* Its first word is all that is used: 1 while it is held. */
-static void mutex_lock(pthread_mutex_t *m)
+static void enter_kernel(void)
 {
-	while (atom32_swap_acquire((atom32 *)(void *)m, 0, 1) != 0)
+	while (atom32_swap_acquire(&kernel, 0, 1) != 0)
 		weak_wait();
 }
 
-static void mutex_unlock(pthread_mutex_t *m)
+static void leave_kernel(void)
 {
-	atom32_store_release((atom32 *)(void *)m, 0);
+	atom32_store_release(&kernel, 0);
 }
 
-/* And of a condition: how often it was signalled. */
-static void cond_signal(pthread_cond_t *c)
+void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+		      int64_t deadline)
 {
-	atom32_add((atom32 *)(void *)c, 1);
-}
+	uint32_t was;
+	bool sleeps;
 
-static void cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
-{
-	atom32 *times = (atom32 *)(void *)c;
-	uint32_t was = atom32_load(times);
-
-	mutex_unlock(m);
-	while (atom32_load(times) == was)
+	(void)clock;
+	(void)deadline;
+	enter_kernel();
+	sleeps = atom32_load(word) == expected;
+	was = atom32_load(&wakes);
+	leave_kernel();
+	while (sleeps && atom32_load(&wakes) == was)
 		weak_wait();
-	mutex_lock(m);
 }
 
-#define pthread_mutex_init(m, a)     atom32_store((atom32 *)(void *)(m), 0)
-#define pthread_mutex_destroy(m)     ((void)(m))
-#define pthread_mutex_lock(m)        mutex_lock(m)
-#define pthread_mutex_unlock(m)      mutex_unlock(m)
-#define pthread_cond_init(c, a)      atom32_store((atom32 *)(void *)(c), 0)
-#define pthread_cond_destroy(c)      ((void)(c))
-#define pthread_cond_wait(c, m)      cond_wait(c, m)
-#define pthread_cond_broadcast(c)    cond_signal(c)
-#define pthread_setcancelstate(s, o) ((void)(s), (void)(o))
-
+void futex_wake(atom32 *word, int n)
+{
+	(void)word;
+	(void)n;
 #ifndef BUG_NO_SIGNAL
-#define pthread_cond_signal(c) cond_signal(c)
+	enter_kernel();
+	atom32_store(&wakes, atom32_load(&wakes) + 1);
+	leave_kernel();
 #endif
+}
 
-#endif
+/* Only a destroy naps, and there is none. */
+void futex_wait_for(atom32 *word, uint32_t expected, long ns)
+{
+	(void)word;
+	(void)expected;
+	(void)ns;
+}
 
-#ifdef BUG_NO_SIGNAL
-#define pthread_cond_signal(c) ((void)(c))
-#endif
+static void waits_init(void)
+{
+	kernel = wakes = 0;
+}
 
 #endif
