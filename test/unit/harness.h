@@ -27,18 +27,27 @@
 /* Sanitizers and valgrind are slow; a hang is still found. */
 #define TEST_TIMEOUT_S 120
 
-static inline void add_tests(TCase *tcase, const TTest *const *tests, size_t n)
+/* Each runs so many times, and _i tells how often it did before. */
+static inline void add_loop_tests(TCase *tcase, const TTest *const *tests,
+				  size_t n, int times)
 {
 	const char *only = getenv("TT_TEST");
 
 	for (size_t i = 0; i < n; i++) {
 		if (!only || strcmp(tests[i]->name, only) == 0)
-			tcase_add_test(tcase, tests[i]);
+			tcase_add_loop_test(tcase, tests[i], 0, times);
 	}
+}
+
+static inline void add_tests(TCase *tcase, const TTest *const *tests, size_t n)
+{
+	add_loop_tests(tcase, tests, n, 1);
 }
 
 #define ADD_TESTS(tcase, tests)                                                \
 	add_tests(tcase, tests, sizeof(tests) / sizeof((tests)[0]))
+#define ADD_LOOP_TESTS(tcase, tests, times)                                    \
+	add_loop_tests(tcase, tests, sizeof(tests) / sizeof((tests)[0]), times)
 
 /* Each test may take so long. */
 static inline int run_case_for(const char *name, TCase *tcase, double seconds)

@@ -613,12 +613,8 @@ int main(void)
 		taken_from_a_loop,
 	};
 	TCase *tcase = tcase_create("descriptors");
-	const char *only = getenv("TT_TEST");
 
 	ADD_TESTS(tcase, tests);
-	for (size_t i = 0; i < 3; i++) {
-		if (!only || strcmp(taken[i]->name, only) == 0)
-			tcase_add_loop_test(tcase, taken[i], 0, WAYS);
-	}
+	ADD_LOOP_TESTS(tcase, taken, WAYS);
 	return run_case("descriptors", tcase);
 }
