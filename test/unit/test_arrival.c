@@ -5,16 +5,13 @@
  */
 #include "config.h"
 
-#include "checks/bucket.h"
+#include "bare_intake.h"
 #include "fail_alloc.h"
 #include "fixture.h"
-#include "intake/bucket.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
-#include "intake/intake.h"
 #include "os/clock.h"
 #include "real.h"
-#include "use_all.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -77,29 +74,14 @@ int munmap(void *p, size_t size)
 /*
  * A bucket.
  */
-static struct watch watch;
-static struct wakeup wakeup;
-static struct intake *intake;
 static struct bucket *bucket;
 
 static void begin_bucket(int64_t slack)
 {
 	watch_init(&watch, CLOCK_MONOTONIC);
-	wakeup_init(&wakeup, &watch);
+	begin_intake(1);
 	wakeup.slack = slack;
-	ck_assert(wakeup_open(&wakeup, 1));
-	intake = intake_create(1);
-	ck_assert_ptr_nonnull(intake);
-	intake_open(intake);
-	use_all(intake);
 	bucket = &intake->bucket[0];
-}
-
-static void end_bucket(void)
-{
-	bucket_check(bucket);
-	intake_destroy(intake);
-	wakeup_close(&wakeup);
 }
 
 static int64_t time_now(void)
@@ -109,32 +91,19 @@ static int64_t time_now(void)
 
 static int try_to_schedule(int64_t deadline, uint64_t *ret_id)
 {
-	return bucket_schedule(bucket, &wakeup,
-			       &(struct timer){deadline, 0, never, NULL, 0},
-			       ret_id);
+	return try_to_schedule_in(bucket, deadline, ret_id);
 }
 
 static uint64_t schedule_one(int64_t deadline)
 {
-	uint64_t id = 0;
-
-	ck_assert_int_eq(try_to_schedule(deadline, &id), 0);
-	return id;
-}
-
-static int reschedule_one(uint64_t id, int64_t deadline)
-{
-	return bucket_reschedule(bucket, &wakeup, intake_slot(intake, id), id,
-				 deadline, false);
+	return schedule_in(bucket, deadline);
 }
 
 static int64_t deadline_of_one(uint64_t id)
 {
 	int64_t t;
 
-	ck_assert_int_eq(
-		bucket_get_deadline(bucket, intake_slot(intake, id), id, &t),
-		0);
+	ck_assert_int_eq(bucket_get_deadline(bucket, slot_of(id), id, &t), 0);
 	return t;
 }
 
@@ -155,9 +124,9 @@ START_TEST(shut_while_it_asks_for_the_time)
 	bucket_open(bucket);
 	id = schedule_one(time_now() + HOUR);
 	at_clock = shut;
-	ck_assert_int_eq(reschedule_one(id, 0), -ESHUTDOWN);
+	ck_assert_int_eq(reschedule(id, 0), -ESHUTDOWN);
 	ck_assert_int_ge(deadline_of_one(id), HOUR);
-	end_bucket();
+	end_intake();
 }
 END_TEST
 
@@ -166,7 +135,7 @@ static uint64_t first, second;
 /* Its slot is used again. */
 static void replace_first(void)
 {
-	struct slot *s = intake_slot(intake, first);
+	struct slot *s = slot_of(first);
 	struct entry e = slot_entry(s);
 
 	ck_assert_int_eq(slot_cancel(s, first), 0);
@@ -174,7 +143,7 @@ static void replace_first(void)
 	intake_recycle(intake, s);
 	intake_flush(intake);
 	second = schedule_one(INT64_MAX);
-	ck_assert_ptr_eq(intake_slot(intake, second), s);
+	ck_assert_ptr_eq(slot_of(second), s);
 }
 
 /* Without a slack, it asks when it has found the timer, for the lane. */
@@ -183,7 +152,7 @@ START_TEST(replaced_while_it_asks_for_the_time)
 	begin_bucket(0);
 	first = schedule_one(INT64_MAX);
 	at_clock = replace_first;
-	ck_assert_int_eq(reschedule_one(first, -S), -ENOENT);
+	ck_assert_int_eq(reschedule(first, -S), -ENOENT);
 	ck_assert_ptr_null(at_clock);
 	ck_assert_int_eq(deadline_of_one(second), INT64_MAX);
 	ck_assert_uint_eq(counter_read(&bucket->rescheduled), 0);
@@ -219,17 +188,17 @@ START_TEST(shut_while_it_looks_for_memory)
 	id = schedule_one(INT64_MAX);
 	fail_step = shut;
 	fail_arm(0, ALL);
-	r[0] = reschedule_one(id, time_now() + S);
+	r[0] = reschedule(id, time_now() + S);
 	bucket_open(bucket);
 	/* It has no entry then, and does without. */
 	errno = E2BIG;
-	r[1] = reschedule_one(id, time_now() + S);
+	r[1] = reschedule(id, time_now() + S);
 	fail_disarm();
 	ck_assert_int_eq(errno, E2BIG);
 	ck_assert_int_eq(r[0], -ESHUTDOWN);
 	ck_assert_int_eq(r[1], 0);
 	ck_assert_int_eq(bucket->stranded_nearest, deadline_of_one(id));
-	end_bucket();
+	end_intake();
 }
 END_TEST
 
@@ -255,7 +224,7 @@ START_TEST(another_brings_memory_too)
 		taken += fail_disarm();
 	}
 	fail_arm(0, ALL);
-	end_bucket();
+	end_intake();
 	fail_disarm();
 	/* The last are what begin_bucket has taken. */
 	ck_assert_int_ge(given_back, (int)taken);
@@ -278,13 +247,13 @@ static void begin_at(int64_t now, int64_t slack)
 
 static void end_at(void)
 {
-	end_bucket();
+	end_intake();
 	shown = 0;
 }
 
 static int64_t queued(uint64_t id)
 {
-	return intake_slot(intake, id)->queued;
+	return slot_of(id)->queued;
 }
 
 /* A visit by the driver, which takes what is due now. */
@@ -332,10 +301,10 @@ START_TEST(to_the_nanosecond)
 
 		begin_at(now, slacks[i]);
 		first = schedule_one(INT64_MAX);
-		ck_assert_int_eq(reschedule_one(first, now + 1), 0);
+		ck_assert_int_eq(reschedule(first, now + 1), 0);
 		check_waits(first, now + 1);
 		shown++;
-		ck_assert_int_eq(reschedule_one(first, now + 1), 0);
+		ck_assert_int_eq(reschedule(first, now + 1), 0);
 		check_due_now(first);
 		end_at();
 	}
@@ -440,11 +409,11 @@ START_TEST(stranded_and_moved_to_the_past)
 		begin_at(NOW_S * S, slack * MS);
 		first = schedule_one(INT64_MAX);
 		fail_arm(0, ALL);
-		r = reschedule_one(first, shown + S);
+		r = reschedule(first, shown + S);
 		fail_disarm();
 		ck_assert_int_eq(r, 0);
 		ck_assert_int_eq(bucket->stranded_nearest, shown + S);
-		ck_assert_int_eq(reschedule_one(first, shown - HOUR), 0);
+		ck_assert_int_eq(reschedule(first, shown - HOUR), 0);
 		ck_assert_int_eq(deadline_of_one(first), shown - HOUR);
 		ck_assert_int_eq(queued(first), shown);
 		ck_assert_int_eq(bucket->stranded_nearest, shown);
@@ -468,7 +437,7 @@ START_TEST(filed_for_the_past)
 		begin_at(NOW_S * S, slacks[i]);
 		first = schedule_one(shown);
 		visit();
-		s = intake_slot(intake, first);
+		s = slot_of(first);
 		e = slot_entry(s);
 		ck_assert_int_eq(handover_give(bucket, s, &e, shown),
 				 EXPIRY_RUN);

@@ -2,7 +2,7 @@
 /*
  * What becomes of a timer whose entry has come up, while another thread does
  * something to it at any moment.  What becomes of it where nobody interferes is
- * in test_bucket, test_reschedule and test_every.
+ * in test_rent, test_reschedule and test_every.
  */
 #include "config.h"
 

@@ -6,46 +6,14 @@
  */
 #include "config.h"
 
-#include "checks/pending.h"
-#include "harness.h"
-#include "intake/handover.h"
-#include "must.h"
-#include "pending/pending.h"
-#include "use_all.h"
-
-#define NOW (INT64_C(1) << 50)
+#include "bare_pending.h"
 
 enum { N = 1000, RESERVE = 2 * N, MANY = 5 * N };
 
-static struct watch watch;
-static struct wakeup wakeup;
-static struct intake *intake;
-static struct pending pending;
-
-static void fn(void *arg)
-{
-	(void)arg;
-}
-
 static void begin(void)
 {
-	watch_init_virtual(&watch, NOW);
-	wakeup_init(&wakeup, &watch);
-	ck_assert(wakeup_open(&wakeup, 1));
-	intake = intake_create(1);
-	ck_assert_ptr_nonnull(intake);
-	intake_open(intake);
-	use_all(intake);
-	ck_assert(pending_init(&pending, intake, &wakeup));
+	begin_pending(1);
 	ck_assert(pending_reserve(&pending, N));
-}
-
-static void end(void)
-{
-	pending_check(&pending);
-	pending_destroy(&pending);
-	intake_destroy(intake);
-	wakeup_close(&wakeup);
 }
 
 static void file_block(struct block *b)
@@ -67,7 +35,7 @@ static uint64_t file(void)
 
 	deadline = NOW + 1 + (deadline + 1) % N;
 	must(bucket_schedule(b, &wakeup,
-			     &(struct timer){deadline, 0, fn, NULL, NOW},
+			     &(struct timer){deadline, 0, nothing, NULL, NOW},
 			     &id) == 0);
 	visit_begin(&v, INT64_MAX, NOW);
 	do {
@@ -114,7 +82,7 @@ START_TEST(the_only_one_is_found)
 		ck_assert_uint_eq(pending.heap.n, RESERVE);
 		ck_assert_uint_eq(pending.purge_at, RESERVE);
 	}
-	end();
+	end_pending();
 }
 END_TEST
 
@@ -130,7 +98,7 @@ START_TEST(one_at_a_time)
 		ck_assert_uint_eq(pending.heap.n, RESERVE);
 		ck_assert_uint_le(pending.purged, i + N);
 	}
-	end();
+	end_pending();
 }
 END_TEST
 
@@ -169,7 +137,7 @@ START_TEST(beyond_the_reserve_and_back)
 			pending_take(&pending);
 		ck_assert_uint_eq(pending.heap.chunks, kept);
 	}
-	end();
+	end_pending();
 }
 END_TEST
 

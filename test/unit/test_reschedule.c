@@ -861,7 +861,7 @@ static size_t hand_slots(void)
 	return n;
 }
 
-/* What comes in while rent rests, and a few; see test_bucket.c. */
+/* What comes in while rent rests, and a few; see test_rent.c. */
 #define RESTED (64 + 8)
 
 /* To and fro, with one timer and with many, idle and while others run. */

@@ -9,11 +9,10 @@
  */
 #include "config.h"
 
-#include "checks/bucket.h"
+#include "bare_intake.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"
-#include "must.h"
 #include "timers.h"
 
 #include <sched.h>
@@ -36,17 +35,10 @@ enum { N = 1000, BUCKETS = 4 };
 /*
  * First alone, with buckets and nothing else.
  */
-static struct watch watch;
-static struct wakeup wakeup;
-static struct intake *intake;
-
 static void begin(size_t n)
 {
 	watch_init_virtual(&watch, 0);
-	wakeup_init(&wakeup, &watch);
-	ck_assert(wakeup_open(&wakeup, BUCKETS));
-	intake = intake_create(BUCKETS);
-	ck_assert_ptr_nonnull(intake);
+	make_intake(BUCKETS);
 	ck_assert(intake_reserve(intake, n));
 	intake_open(intake);
 	fail_arm(0, UINT32_MAX);
@@ -56,12 +48,9 @@ static void begin(size_t n)
 static void end_alone(void)
 {
 	ck_assert_uint_eq(fail_disarm(), 0);
-	for (uint32_t i = 0; i < BUCKETS; i++) {
+	for (uint32_t i = 0; i < BUCKETS; i++)
 		ck_assert(!intake->bucket[i].grows);
-		bucket_check(&intake->bucket[i]);
-	}
-	intake_destroy(intake);
-	wakeup_close(&wakeup);
+	end_intake();
 }
 
 static const struct timer far = {HOUR, 0, never, NULL, 0};
@@ -72,11 +61,8 @@ static size_t lives;
 
 static void cancel_live(void)
 {
-	while (lives > 0) {
-		uint64_t id = live[--lives];
-
-		must(slot_cancel(intake_slot(intake, id), id) == 0);
-	}
+	while (lives > 0)
+		must(cancel(live[--lives]) == 0);
 }
 
 /* Cancels them, and then takes all slots of this bucket. */
@@ -173,7 +159,7 @@ START_TEST(the_dead_are_freed_before_the_call_salvages)
 END_TEST
 
 /* As timerthread_schedule does. */
-static int schedule_in(struct bucket *b, uint64_t *ret_id)
+static int schedule_far_in(struct bucket *b, uint64_t *ret_id)
 {
 	int r = bucket_schedule(b, &wakeup, &far, ret_id);
 
@@ -243,8 +229,8 @@ START_TEST(the_driver_holds_some_back)
 		for (int i = 0; i < VISIT; i++)
 			slot_in_use(&intake->bucket[BUCKETS - 1]);
 		for (size_t i = 0; i < fulls[k]; i++)
-			ck_assert_int_eq(schedule_in(&intake->bucket[0], NULL),
-					 0);
+			ck_assert_int_eq(
+				schedule_far_in(&intake->bucket[0], NULL), 0);
 		end_alone();
 	}
 }
@@ -289,7 +275,7 @@ static void *race(void *arg)
 			use_up();
 		meet();
 		for (int i = 0; i < SHARE; i++)
-			wrong |= schedule_in(b, &id[i]) != 0;
+			wrong |= schedule_far_in(b, &id[i]) != 0;
 		meet();
 		for (int i = 0; i < SHARE; i++)
 			slot_cancel(intake_slot(intake, id[i]), id[i]);

@@ -5,11 +5,11 @@
  */
 #include "config.h"
 
+#include "bare_intake.h"
 #include "fail_alloc.h"
 #include "intake/handover.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"
-#include "must.h"
 #include "tasks.h"
 
 enum { N = 5000 };
@@ -294,30 +294,12 @@ END_TEST
  * Two buckets without a reserve.  The first is full, and all of its timers
  * live; the second has dead ones.  A call takes a few looks only.
  */
-static struct watch watch;
-static struct wakeup wakeup;
-static struct intake *intake;
-
 static const struct timer far = {HOUR, 0, count, NULL, 0};
 
 static void begin_buckets(uint32_t n)
 {
 	watch_init_virtual(&watch, 0);
-	wakeup_init(&wakeup, &watch);
-	ck_assert(wakeup_open(&wakeup, n));
-	intake = intake_create(n);
-	ck_assert_ptr_nonnull(intake);
-	intake_open(intake);
-	for (uint32_t i = 0; i < n; i++)
-		ck_assert(intake_use(intake, &intake->bucket[i]));
-}
-
-static void end_buckets(void)
-{
-	for (uint32_t i = 0; i < intake->n; i++)
-		bucket_check(&intake->bucket[i]);
-	intake_destroy(intake);
-	wakeup_close(&wakeup);
+	begin_intake(n);
 }
 
 /* With at least n timers, and no slot left. */
@@ -353,7 +335,7 @@ START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 	for (int i = 0; i < 100; i++)
 		ck_assert_int_eq(schedule_elsewhere(1), -ENOMEM);
 	for (int i = 0; i < n; i++)
-		must(slot_cancel(intake_slot(intake, ids[i]), ids[i]) == 0);
+		must(cancel(ids[i]) == 0);
 	while (found < n) {
 		int r = schedule_elsewhere(0);
 
@@ -375,7 +357,7 @@ START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 			-EAGAIN);
 	}
 	fail_disarm();
-	end_buckets();
+	end_intake();
 }
 END_TEST
 
@@ -389,12 +371,12 @@ START_TEST(a_small_bucket_is_passed_in_one_call)
 	n = fill(&intake->bucket[1], 100);
 	fail_arm(0, UINT32_MAX);
 	for (int i = 0; i < n; i++)
-		must(slot_cancel(intake_slot(intake, ids[i]), ids[i]) == 0);
+		must(cancel(ids[i]) == 0);
 	for (int i = 0; i < n; i++)
 		ck_assert_int_eq(schedule_elsewhere(0), 0);
 	ck_assert_int_eq(schedule_elsewhere(0), -ENOMEM);
 	fail_disarm();
-	end_buckets();
+	end_intake();
 }
 END_TEST
 

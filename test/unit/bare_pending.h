@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is pending, without an engine: the test is the driver, which collects
+ * from a few buckets.
+ */
+#ifndef TT_BARE_PENDING_H
+#define TT_BARE_PENDING_H
+
+#include "bare_intake.h"
+#include "checks/pending.h"
+#include "entries.h"
+#include "intake/expiry.h"
+#include "intake/handover.h"
+#include "pending/pending.h"
+
+/* NOW is what the clock shows in the beginning. */
+#define NOW    (INT64_C(1) << 50)
+#define MS     INT64_C(1000000)
+#define SECOND (1000 * MS)
+#define HOUR   (3600 * SECOND)
+
+static struct pending pending;
+
+static inline int64_t now(void)
+{
+	return watch_now(&watch);
+}
+
+static inline void begin_pending(uint32_t buckets)
+{
+	watch_init_virtual(&watch, NOW);
+	begin_intake(buckets);
+	ck_assert(pending_init(&pending, intake, &wakeup));
+}
+
+static inline void check(void)
+{
+	pending_check(&pending);
+	for (uint32_t i = 0; i < intake->n; i++)
+		bucket_check(&intake->bucket[i]);
+}
+
+static inline void end_pending(void)
+{
+	check();
+	pending_destroy(&pending);
+	end_intake();
+}
+
+/* Odd and even ones have a bucket each. */
+static inline uint64_t schedule(int64_t deadline)
+{
+	return schedule_in(&intake->bucket[deadline & 1], deadline);
+}
+
+static inline void must_cancel(uint64_t id)
+{
+	must(cancel(id) == 0);
+}
+
+static inline void must_reschedule(uint64_t id, int64_t deadline)
+{
+	must(reschedule(id, deadline) == 0);
+}
+
+/* As if it were that time by now: the first of them is to stay. */
+static inline void file_stranded(struct bucket *b, struct slot *s, int64_t by)
+{
+	while (s) {
+		struct slot *next = s->next;
+
+		pending_file(&pending, handover_collect(b, s), by);
+		s = next;
+	}
+}
+
+static inline void visit(struct bucket *b, int64_t by)
+{
+	struct visit v;
+	bool more;
+
+	visit_begin(&v, by, now());
+	do {
+		more = bucket_collect(b, &wakeup, &v, &pending.spares);
+		for (uint32_t i = 0; i < v.cursor.taken; i++)
+			pending_add(&pending, v.cursor.row[i]);
+		file_stranded(b, v.stranded, by);
+	} while (more);
+}
+
+/* What is due by then comes in, and more. */
+static inline void collect(int64_t by)
+{
+	struct bucket_set due;
+	uint32_t i;
+
+	if (!wakeup_collect(&wakeup, by, &due))
+		return;
+	while (bucket_set_take(&due, &i))
+		visit(&intake->bucket[i], by);
+	check();
+}
+
+/* The earliest of what was collected. */
+static inline int64_t next_pending(void)
+{
+	int64_t bound = INT64_MIN, next;
+
+	while (!pending_next(&pending, now(), &next)) {
+		bound = next > bound ? next : bound;
+		pending_check(&pending);
+	}
+	must(next >= bound);
+	return next;
+}
+
+/* The earliest of all. */
+static inline int64_t earliest(void)
+{
+	for (;;) {
+		int64_t t = next_pending(), arrivals = wakeup_arrivals(&wakeup);
+
+		if (arrivals >= t)
+			return t;
+		collect(arrivals);
+	}
+}
+
+/* Runs the earliest one and returns its slot, which is free then. */
+static inline const struct slot *run(void)
+{
+	int64_t deadline = earliest();
+	struct entry e = pending_take(&pending);
+	struct slot *s = intake_slot_of(intake, &e);
+	uint64_t overrun = 0;
+	enum expiry x;
+
+	must(e.deadline == deadline);
+	if (deadline > now())
+		watch_set(&watch, deadline);
+	x = expiry_begin(intake_bucket(intake, e.index), s, &e, deadline,
+			 &overrun);
+	if (x == EXPIRY_LATER) {
+		pending_file(&pending, e, now());
+		return run();
+	}
+	must(x == EXPIRY_RUN && s->deadline == deadline && !expiry_end(s));
+	intake_recycle(intake, s);
+	return s;
+}
+
+static inline size_t in_buckets(void)
+{
+	return entries_of(&pending) - entries_pending(&pending);
+}
+
+/* In blocks that are not open. */
+static inline size_t in_blocks(void)
+{
+	return entries_pending(&pending) - pending.heap.n;
+}
+
+static inline size_t entries(void)
+{
+	return entries_of(&pending);
+}
+
+static inline size_t used(void)
+{
+	size_t n = 0;
+
+	intake_flush(intake);
+	for (uint32_t i = 0; i < intake->n; i++)
+		n += slots_used(&intake->bucket[i].slots);
+	return n;
+}
+
+static inline int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where many timers are near: slices of a wheel keep the heap small, and
+ * nothing comes out of its turn.
+ */
+#include "config.h"
+
+#include "bare_pending.h"
+#include "checks/wheel.h"
+
+#define SLICE (NEAR_NS / SLICES)
+
+enum { MANY = 2000 };
+static int64_t due[MANY];
+
+/* As many as the heap takes by itself: from then on slices are used. */
+static void fill_small_heap(uint64_t *id, int64_t deadline)
+{
+	for (int i = 0; i < 64; i++)
+		id[i] = schedule_in(&intake->bucket[0], deadline);
+	collect(deadline);
+	must(next_pending() == deadline);
+	must(pending.heap.n >= 64);
+}
+
+/* The k-th of them to run, whose times are mixed in all blocks. */
+static int nth(int k)
+{
+	return k * 7 % MANY;
+}
+
+/* MANY in both buckets, spread over 8 slices from NOW + 2 of them on. */
+static void fill_slices(uint64_t *id)
+{
+	fill_small_heap(id, NOW + 1);
+	for (int k = 0; k < MANY; k++)
+		due[nth(k)] = NOW + 2 * SLICE + k * 8 * SLICE / MANY;
+	for (int i = 0; i < MANY; i++)
+		id[i] = schedule_in(&intake->bucket[i & 1], due[i]);
+	collect(NOW + 2 * SLICE);
+	watch_set(&watch, NOW + 1);
+	for (int i = 0; i < 64; i++)
+		run();
+	ck_assert_int_eq(earliest(), NOW + 2 * SLICE);
+}
+
+/* Where many are near the heap has only those that come next. */
+START_TEST(slices_keep_the_heap_small)
+{
+	static uint64_t id[MANY];
+	size_t most = 0;
+
+	begin_pending(2);
+	fill_slices(id);
+	for (int k = 0; k < MANY; k++) {
+		size_t waiting = wheel_count(&pending.wheel);
+
+		most = waiting > most ? waiting : most;
+		must(pending.heap.n <= 64 + MANY / 8 + 1);
+		must(earliest() == due[nth(k)]);
+		must(run() == slot_of(id[nth(k)]));
+		check();
+	}
+	ck_assert_uint_gt(most, MANY / 2);
+	ck_assert_int_eq(earliest(), INT64_MAX);
+	ck_assert_uint_eq(entries(), 0);
+	end_pending();
+}
+END_TEST
+
+/* Whatever becomes of a timer in a slice is seen when that is opened. */
+START_TEST(what_is_in_a_slice_may_change)
+{
+	static uint64_t id[MANY];
+
+	begin_pending(2);
+	fill_slices(id);
+	for (int k = 0; k < MANY; k++) {
+		if (k % 3 == 1)
+			must_cancel(id[nth(k)]);
+		else if (k % 3 == 2)
+			must_reschedule(id[nth(k)], NOW + HOUR + k);
+	}
+	for (int k = 0; k < MANY; k += 3)
+		must(run() == slot_of(id[nth(k)]));
+	for (int i = 0; i < 2; i++)
+		bucket_check_owner(&intake->bucket[i]);
+	for (int k = 2; k < MANY; k += 3)
+		must(run() == slot_of(id[nth(k)]));
+	ck_assert_int_eq(earliest(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	end_pending();
+}
+END_TEST
+
+/* What was due meanwhile is sorted by slices, too. */
+START_TEST(slices_for_one_who_is_behind)
+{
+	enum { N = 20000 };
+	static int64_t late[N];
+	uint64_t rng = test_seed();
+
+	begin_pending(2);
+	for (int i = 0; i < N; i++) {
+		late[i] = NOW + (int64_t)random_below(&rng, 40 * SECOND);
+		schedule(late[i]);
+	}
+	qsort(late, N, sizeof(late[0]), by_value);
+	watch_set(&watch, NOW + 40 * SECOND);
+	collect(now());
+	for (int i = 0; i < N; i++) {
+		must(earliest() == late[i]);
+		must(pending.heap.n <= 2 * 64);
+		run();
+		if (i % 100 == 0)
+			check();
+	}
+	ck_assert_int_eq(earliest(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	end_pending();
+}
+END_TEST
+
+/* Nothing is due, and the first deadline is wanted. */
+START_TEST(a_slice_is_opened_early)
+{
+	static uint64_t id[MANY];
+
+	begin_pending(2);
+	/* All in one slice. */
+	fill_small_heap(id, NOW + 6 * SLICE);
+	for (int i = 0; i < MANY; i++)
+		id[i] = schedule_in(&intake->bucket[0], NOW + 5 * SLICE + i);
+	collect(NOW + 5 * SLICE);
+	ck_assert_int_eq(earliest(), NOW + 5 * SLICE);
+	for (int i = 0; i < MANY; i++)
+		must(run() == slot_of(id[i]));
+	ck_assert_int_eq(earliest(), NOW + 6 * SLICE);
+	end_pending();
+}
+END_TEST
+
+/*
+ * A block is opened long before it is due, to know what is next: then too it
+ * comes out, and is not sent back to be collected again.
+ */
+START_TEST(slices_long_before)
+{
+	enum { MANY_LATER = 100 };
+	const int64_t first = NOW + 700 * SECOND / 1000;
+	uint64_t id;
+
+	begin_pending(2);
+	for (int i = 0; i < MANY_LATER; i++)
+		schedule_in(&intake->bucket[0], first + SECOND / 250);
+	id = schedule_in(&intake->bucket[0], first);
+	collect(first);
+	ck_assert_int_eq(next_pending(), first);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	watch_set(&watch, first);
+	ck_assert_ptr_eq(run(), slot_of(id));
+	ck_assert_int_eq(earliest(), first + SECOND / 250);
+	end_pending();
+}
+END_TEST
+
+/* Each block has one of the first to run: then all are opened. */
+static void open_many(int n)
+{
+	for (int i = 0; i < n; i++)
+		schedule_in(&intake->bucket[0],
+			    NOW + SECOND +
+				    (int64_t)i * 7919 % n * (NEAR_NS / 2 / n));
+	collect(NOW + SECOND + NEAR_NS / 2);
+	while (pending.blocks.n > 0) {
+		watch_set(&watch, next_pending());
+		run();
+	}
+}
+
+/* Its memory: in the wheel, or in the heap. */
+START_TEST(bytes)
+{
+	enum { N = 20000, ALL = N * (int)sizeof(struct entry) };
+
+	begin_pending(2);
+	ck_assert_uint_lt(pending_bytes(&pending), 1 << 16);
+	open_many(N);
+	ck_assert_uint_ge(pending_bytes(&pending), ALL * 9 / 10);
+	ck_assert_uint_le(pending_bytes(&pending), 2 * ALL);
+	end_pending();
+
+	begin_pending(2);
+	ck_assert(pending_reserve(&pending, N));
+	open_many(N);
+	ck_assert_uint_ge(pending_bytes(&pending), 2 * ALL);
+	ck_assert_uint_le(pending_bytes(&pending), 3 * ALL);
+	end_pending();
+}
+END_TEST
+
+/* With a reserve the heap has room for all, and blocks may be scarce. */
+START_TEST(a_reserve_does_without_slices)
+{
+	static uint64_t id[MANY];
+
+	begin_pending(2);
+	ck_assert(pending_reserve(&pending, MANY));
+	fill_slices(id);
+	ck_assert_uint_eq(wheel_count(&pending.wheel), 0);
+	end_pending();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		slices_keep_the_heap_small,
+		what_is_in_a_slice_may_change,
+		slices_for_one_who_is_behind,
+		a_slice_is_opened_early,
+		slices_long_before,
+		bytes,
+		a_reserve_does_without_slices,
+	};
+
+	return RUN_TESTS("pending_slices", tests);
+}

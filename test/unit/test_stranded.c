@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bucket without memory: what it refuses, and timers that wait without an
+ * entry.
+ */
+#include "config.h"
+
+#include "fail_alloc.h"
+#include "one_bucket.h"
+
+#include <errno.h>
+
+#ifndef FAIL_ALLOC_UNAVAILABLE
+
+/* There is room for those that one spare block takes, the last ones. */
+START_TEST(puts_back_what_it_has_room_for)
+{
+	enum { N = 3 * BLOCK_ENTRIES };
+	unsigned lane;
+	size_t n, left;
+
+	begin();
+	for (unsigned i = 0; i < N; i++)
+		schedule(NOW + SECOND + i);
+	n = take(NOW + 2 * SECOND);
+	ck_assert_uint_eq(n, N);
+	block_free_all(spares);
+	spares = NULL;
+	block_free_all(bucket->spares);
+	bucket->spares = block_alloc();
+	bucket->spares->next = NULL;
+	fail_arm(0, UINT32_MAX);
+	left = bucket_put(bucket, &wakeup, &spares, taken, n);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, taken, left),
+			  left);
+	ck_assert_uint_ge(fail_disarm(), 2);
+	ck_assert_uint_eq(left, N - BLOCK_ENTRIES);
+	bucket_check(bucket);
+	lane = lane_at(SECOND);
+	ck_assert_uint_eq(in_lane(lane), BLOCK_ENTRIES);
+	for (size_t i = 0; i < BLOCK_ENTRIES; i++)
+		must(queue_at(&bucket->lane[lane].queue, i)->ticket ==
+		     taken[n - 1 - i].ticket);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, taken, left), 0);
+	ck_assert_uint_eq(run_all(), N);
+	end();
+}
+END_TEST
+
+/* Nothing has changed, and the next call may find some. */
+START_TEST(schedules_nothing_without_memory)
+{
+	uint64_t id = 77;
+
+	begin();
+	fail_arm(0, UINT32_MAX);
+	errno = 5;
+	ck_assert_int_eq(try_to_schedule(NOW + MS, &id), -ENOMEM);
+	ck_assert_int_eq(errno, 5);
+	ck_assert_uint_gt(fail_disarm(), 0);
+	ck_assert_uint_eq(id, 77);
+	ck_assert_uint_eq(bucket_size(bucket), 0);
+	ck_assert_int_eq(announced(), INT64_MAX);
+	bucket_check(bucket);
+	schedule(NOW + MS);
+	ck_assert_uint_eq(run_all(), 1);
+	end();
+}
+END_TEST
+
+/* A slot is enough. */
+START_TEST(schedules_without_room)
+{
+	uint64_t id[3];
+
+	begin();
+	fail_arm(1, UINT32_MAX);
+	errno = 5;
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(try_to_schedule(NOW + (3 - i) * MS, &id[i]),
+				 0);
+	ck_assert_int_eq(errno, 5);
+	ck_assert_uint_gt(fail_disarm(), 1);
+	ck_assert_uint_eq(bucket_size(bucket), 0);
+	ck_assert_int_eq(announced(), NOW + MS);
+	bucket_check(bucket);
+	ck_assert_int_eq(cancel(id[1]), 0);
+	ck_assert_uint_eq(run_due(NOW + MS), 1);
+	ck_assert_uint_eq(run_all(), 1);
+	end();
+}
+END_TEST
+
+#endif
+
+/* Without an entry a timer waits all the same. */
+START_TEST(the_stranded_wait)
+{
+	struct entry e;
+	uint64_t id;
+
+	begin();
+	id = schedule(NOW + SECOND);
+	ck_assert_uint_eq(take(NOW + SECOND), 1);
+	e = taken[0];
+	handover_strand(bucket, &wakeup, &e);
+	ck_assert_uint_eq(bucket_size(bucket), 0);
+	ck_assert_int_eq(announced(), NOW + SECOND);
+	bucket_check(bucket);
+	schedule(NOW + MS);
+	ck_assert_uint_eq(run_due(NOW + MS), 1);
+	ck_assert_int_eq(announced(), NOW + SECOND);
+	ck_assert_int_eq(reschedule(id, NOW + 2 * MS), 0);
+	ck_assert_int_eq(announced(), NOW + 2 * MS);
+	ck_assert_uint_eq(take(NOW + MS), 0);
+	ck_assert_uint_eq(run_due(NOW + 2 * MS), 1);
+	ck_assert_int_eq(announced(), INT64_MAX);
+	ck_assert_uint_eq(take(INT64_MAX - 1), 0);
+	end();
+}
+END_TEST
+
+/* All of them are handed out when the first is due, the dead too. */
+START_TEST(the_stranded_are_handed_out)
+{
+	enum { N = 10 };
+	uint64_t id[N];
+
+	begin();
+	for (int i = 0; i < N; i++)
+		id[i] = schedule(NOW + SECOND + i);
+	ck_assert_int_eq(reschedule(id[1], NOW + MS), 0);
+	ck_assert_uint_eq(take(NOW + SECOND), N + 1);
+	for (int i = 0; i <= N; i++)
+		handover_strand(bucket, &wakeup, &taken[i]);
+	bucket_check(bucket);
+	ck_assert_int_eq(announced(), NOW + MS);
+	ck_assert_int_eq(cancel(id[5]), 0);
+	/* Each once, though one of them had two entries. */
+	ck_assert_uint_eq(take(NOW + MS), N);
+	ck_assert_int_eq(announced(), INT64_MAX);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, taken, N), 0);
+	ck_assert_uint_eq(run_all(), N - 1);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+#ifndef FAIL_ALLOC_UNAVAILABLE
+		puts_back_what_it_has_room_for,
+		schedules_nothing_without_memory,
+		schedules_without_room,
+#endif
+		the_stranded_wait,
+		the_stranded_are_handed_out,
+	};
+
+	return RUN_TESTS("stranded", tests);
+}
