@@ -36,6 +36,22 @@ static inline int keep(void *ctx, timerthread_fn *run, void *arg)
 	return 0;
 }
 
+/* Executors that keep nothing: it is not to run, or it runs at once. */
+static inline int refuse(void *ctx, timerthread_fn *run, void *arg)
+{
+	(void)ctx;
+	(void)run;
+	(void)arg;
+	return -EAGAIN;
+}
+
+static inline int call_inside(void *ctx, timerthread_fn *run, void *arg)
+{
+	(void)ctx;
+	run(arg);
+	return 0;
+}
+
 /* For the leak checkers nothing may point to what is over. */
 static inline void call_task(size_t i)
 {
@@ -94,6 +110,14 @@ static inline void submit_due(int n)
 static inline int advance(int64_t ns)
 {
 	return timerthread_advance(tt, ns);
+}
+
+static int written; /* by callbacks, with no lock */
+
+static inline void hold_and_write(void *arg)
+{
+	hold(arg);
+	written++;
 }
 
 /* A thread that calls a task. */
