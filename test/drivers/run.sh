@@ -38,4 +38,5 @@ run unit/test_running
 run unit/test_slack
 run unit/test_snapshot
 run unit/test_stat
+run unit/test_stop
 exit "$failed"

@@ -10,6 +10,7 @@
 #define TT_POLLED_H
 
 #include "called.h"
+#include "clocks.h"
 #include "real.h"
 
 #include <dlfcn.h>
@@ -23,14 +24,6 @@
 /* Nothing takes so long, however busy the machine is. */
 #define LATE     (20 * S)
 #define GIVEN_UP 60000 /* milliseconds */
-
-static const clockid_t clocks[] = {
-	CLOCK_MONOTONIC,
-	CLOCK_REALTIME,
-	CLOCK_BOOTTIME,
-};
-
-enum { CLOCKS = 3 };
 
 /*
  * System calls.

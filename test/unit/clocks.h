@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The clocks that an instance can have.
+ */
+#ifndef TT_CLOCKS_H
+#define TT_CLOCKS_H
+
+#include <time.h>
+
+static const clockid_t clocks[] = {
+	CLOCK_MONOTONIC,
+	CLOCK_REALTIME,
+	CLOCK_BOOTTIME,
+};
+
+enum { CLOCKS = 3 };
+
+#endif
