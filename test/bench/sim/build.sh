@@ -25,9 +25,11 @@ simulated() {
 		-o "$objects/$object.o" "$@"
 }
 
-# shellcheck disable=SC2086 # it may be of several words
-$SIM_CC -O2 -g -Wall -Wextra -std=gnu11 -mcx16 -c "$sim/cohsim.c" \
-	-o "$objects/cohsim.o"
+for source in "$sim"/cohsim/*.c; do
+	# shellcheck disable=SC2086 # it may be of several words
+	$SIM_CC -O2 -g -Wall -Wextra -std=gnu11 -D_GNU_SOURCE -mcx16 \
+		-c "$source" -o "$objects/cohsim-$(basename "$source" .c).o"
+done
 case $what in
 simulated)
 	for source in "$top"/lib/*/*.c "$sim/many.c" "$top/test/bench/measure.c"

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Points of time, as a program gives them, on the clock of a core.
+ */
+#ifndef COHSIM_CLOCK_H
+#define COHSIM_CLOCK_H
+
+#include "costs.h"
+#include <time.h>
+
+ps_t deadline_of(const struct timespec *ts, clockid_t id);
+
+/* From now on. */
+ps_t in_ps(const struct timespec *ts);
+
+#endif
