@@ -47,7 +47,7 @@ static int make(struct timerthread **ret_tt)
 	if (r < 0)
 		return r;
 	(*ret_tt)->options.is_default = true;
-	(*ret_tt)->options.on_start = thread_be_as_nice;
+	(*ret_tt)->options.hooks.on_start = thread_be_as_nice;
 	r = timerthread_start(*ret_tt, NULL);
 	if (r < 0)
 		discard(*ret_tt);

@@ -21,7 +21,7 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
 
 	return !hook ||
 	       inside_call(tt, &e->inside, destroyed ? &no_tasks : &e->task_id,
-			   &none, hook, tt->options.hook_arg);
+			   &none, hook, tt->options.hooks.arg);
 }
 
 /*
@@ -63,7 +63,7 @@ static bool work(struct timerthread *tt)
 	struct engine *e = &tt->engine;
 	uint64_t ran = 0; /* since it slept */
 
-	if (!call(tt, tt->options.on_start))
+	if (!call(tt, tt->options.hooks.on_start))
 		return false;
 	while (!wakeup_stopping(&e->wakeup)) {
 		int64_t now;
@@ -78,7 +78,7 @@ static bool work(struct timerthread *tt)
 		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;
 	}
-	return call(tt, tt->options.on_exit);
+	return call(tt, tt->options.hooks.on_exit);
 }
 
 /* The thread's last use of tt. */

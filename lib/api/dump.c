@@ -60,7 +60,7 @@ static void add_options(struct text *t, const struct options *o)
 	add_duration(t, "spin", o->spin);
 	add_number(t, "most timers (0: no cap)", o->max_timers);
 	add_number(t, "reserve, timers", o->reserve);
-	text_add(t, "  executor: %s\n", o->submit ? "yes" : "no");
+	text_add(t, "  executor: %s\n", o->submitting.fn ? "yes" : "no");
 	text_add(t, "  task id: %s\n", o->task_id.fn ? "yes" : "no");
 	if (o->slow.hook)
 		add_duration(t, "slow hook after", o->slow.threshold);

@@ -89,8 +89,9 @@ static void run_one(void *arg)
 static void submit(void *arg)
 {
 	struct offer *o = arg;
+	const struct submitting *s = &o->tt->options.submitting;
 
-	o->r = o->tt->options.submit(o->tt->options.submit_ctx, run_one, o->s);
+	o->r = s->fn(s->ctx, run_one, o->s);
 }
 
 bool executor_hand_over(struct timerthread *tt, struct slot *s)

@@ -42,6 +42,17 @@ enum driver {
 
 #define REST_DEFAULT 20000
 
+struct hooks {
+	timerthread_fn *on_start; /* NULL: there is none */
+	timerthread_fn *on_exit;
+	void *arg;
+};
+
+struct submitting {
+	timerthread_submit_fn *fn; /* NULL: there is no executor */
+	void *ctx;
+};
+
 /* What may be set before start. */
 struct options {
 	char name[THREAD_NAME_SIZE];
@@ -52,11 +63,8 @@ struct options {
 	int64_t spin;
 	size_t max_timers;
 	size_t reserve; /* timers */
-	timerthread_fn *on_start;
-	timerthread_fn *on_exit;
-	void *hook_arg;
-	timerthread_submit_fn *submit;
-	void *submit_ctx;
+	struct hooks hooks;
+	struct submitting submitting;
 	struct task_id task_id;
 	struct slow slow;
 	bool is_default; /* never stopped; see default.c */

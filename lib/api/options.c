@@ -8,13 +8,14 @@
 #include "os/base.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* A longer spin would waste a CPU. */
 #define MAX_SPIN_NS 200000
 
 /* Returns 0 with the mutex held, or an error: nothing may be set. */
-static int begin(struct timerthread *tt, bool valid)
+static int options_begin(struct timerthread *tt, bool valid)
 {
 	int r = instance_check(tt, valid);
 
@@ -27,133 +28,109 @@ static int begin(struct timerthread *tt, bool valid)
 	return -EBUSY;
 }
 
-/* After begin, which has returned r. */
-static int end(struct timerthread *tt, int r)
+#define OPTION(member)                                                         \
+	offsetof(struct options, member),                                      \
+		sizeof(((struct options *)NULL)->member)
+
+/* OPTION(member) stands for offset and size. */
+static int set_option(struct timerthread *tt, bool valid, size_t offset,
+		      size_t size, const void *value)
 {
-	if (r == 0)
-		pthread_mutex_unlock(&tt->mutex);
-	return r;
+	int r = options_begin(tt, valid);
+
+	if (r < 0)
+		return r;
+	memcpy((char *)&tt->options + offset, value, size);
+	pthread_mutex_unlock(&tt->mutex);
+	return 0;
 }
 
 TT_EXPORT int timerthread_set_thread_name(struct timerthread *tt,
 					  const char *name)
 {
 	size_t length = name ? strnlen(name, THREAD_NAME_SIZE) : 0;
-	int r = begin(tt, length > 0 && length < THREAD_NAME_SIZE);
+	bool valid = length > 0 && length < THREAD_NAME_SIZE;
+	char copy[THREAD_NAME_SIZE] = "";
 
-	if (r == 0)
-		memcpy(tt->options.name, name, length + 1);
-	return end(tt, r);
+	if (valid)
+		memcpy(copy, name, length);
+	return set_option(tt, valid, OPTION(name), copy);
 }
 
 TT_EXPORT int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 {
-	int r = begin(tt, n >= 1 && n <= INTAKE_MAX_BUCKETS);
+	bool valid = n >= 1 && n <= INTAKE_MAX_BUCKETS;
 
-	if (r == 0)
-		tt->options.buckets = n;
-	return end(tt, r);
+	return set_option(tt, valid, OPTION(buckets), &n);
 }
 
 TT_EXPORT int timerthread_set_clock(struct timerthread *tt, clockid_t clock)
 {
-	int r = begin(tt, sleeper_knows(clock));
+	int r = options_begin(tt, sleeper_knows(clock));
 
-	if (r == 0)
-		atom32_store(&tt->options.clock, (uint32_t)clock);
-	return end(tt, r);
+	if (r < 0)
+		return r;
+	atom32_store(&tt->options.clock, (uint32_t)clock);
+	pthread_mutex_unlock(&tt->mutex);
+	return 0;
 }
 
 TT_EXPORT int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 {
-	int r = begin(tt, ns >= 0);
-
-	if (r == 0)
-		tt->options.slack = ns;
-	return end(tt, r);
+	return set_option(tt, ns >= 0, OPTION(slack), &ns);
 }
 
 TT_EXPORT int timerthread_set_rest(struct timerthread *tt, int64_t ns)
 {
-	int r = begin(tt, ns >= 0);
-
-	if (r == 0)
-		tt->options.rest = ns;
-	return end(tt, r);
+	return set_option(tt, ns >= 0, OPTION(rest), &ns);
 }
 
 TT_EXPORT int timerthread_set_spin(struct timerthread *tt, int64_t ns)
 {
-	int r = begin(tt, ns >= 0 && ns <= MAX_SPIN_NS);
-
-	if (r == 0)
-		tt->options.spin = ns;
-	return end(tt, r);
+	return set_option(tt, ns >= 0 && ns <= MAX_SPIN_NS, OPTION(spin), &ns);
 }
 
 TT_EXPORT int timerthread_set_max_timers(struct timerthread *tt, size_t n)
 {
-	int r = begin(tt, true);
+	return set_option(tt, true, OPTION(max_timers), &n);
+}
 
-	if (r == 0)
-		tt->options.max_timers = n;
-	return end(tt, r);
+TT_EXPORT int timerthread_set_reserve(struct timerthread *tt, size_t n)
+{
+	return set_option(tt, n <= INTAKE_MAX_TIMERS, OPTION(reserve), &n);
 }
 
 TT_EXPORT int timerthread_set_executor(struct timerthread *tt,
 				       timerthread_submit_fn *submit, void *ctx)
 {
-	int r = begin(tt, true);
+	const struct submitting s = {submit, ctx};
 
-	if (r == 0) {
-		tt->options.submit = submit;
-		tt->options.submit_ctx = ctx;
-	}
-	return end(tt, r);
+	return set_option(tt, true, OPTION(submitting), &s);
 }
 
 TT_EXPORT int timerthread_set_task_id(struct timerthread *tt,
 				      timerthread_task_id_fn *task_id,
 				      void *ctx)
 {
-	int r = begin(tt, true);
+	const struct task_id t = {task_id, ctx};
 
-	if (r == 0)
-		tt->options.task_id = (struct task_id){task_id, ctx};
-	return end(tt, r);
+	return set_option(tt, true, OPTION(task_id), &t);
 }
 
 TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
 					   timerthread_fn *on_start,
 					   timerthread_fn *on_exit, void *arg)
 {
-	int r = begin(tt, true);
+	const struct hooks h = {on_start, on_exit, arg};
 
-	if (r == 0) {
-		tt->options.on_start = on_start;
-		tt->options.on_exit = on_exit;
-		tt->options.hook_arg = arg;
-	}
-	return end(tt, r);
+	return set_option(tt, true, OPTION(hooks), &h);
 }
 
 TT_EXPORT int timerthread_set_slow_hook(struct timerthread *tt,
 					int64_t threshold,
 					timerthread_slow_fn *hook, void *ctx)
 {
-	int r = begin(tt, threshold >= 0);
+	const struct slow s = {hook ? threshold : INT64_MAX, hook, ctx};
 
-	if (r == 0)
-		tt->options.slow =
-			(struct slow){hook ? threshold : INT64_MAX, hook, ctx};
-	return end(tt, r);
-}
-
-TT_EXPORT int timerthread_set_reserve(struct timerthread *tt, size_t n)
-{
-	int r = begin(tt, n <= INTAKE_MAX_TIMERS);
-
-	if (r == 0)
-		tt->options.reserve = n;
-	return end(tt, r);
+	return set_option(tt, threshold >= 0, OPTION(slow), &s);
 }

@@ -40,7 +40,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 		watch_init_virtual(&e->watch, how->now);
 	else
 		watch_init(&e->watch, instance_clock(tt));
-	e->hand_over = o->submit ? executor_hand_over : NULL;
+	e->hand_over = o->submitting.fn ? executor_hand_over : NULL;
 	e->task_id = o->task_id;
 	e->slow = o->slow;
 	e->cap.max = o->max_timers;
@@ -66,7 +66,7 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	int r;
 
 	set_options(tt, how);
-	if (tt->options.submit && !runs_open(&tt->runs, n))
+	if (tt->options.submitting.fn && !runs_open(&tt->runs, n))
 		return -ENOMEM;
 	r = engine_open(e, n, how->driver == DRIVER_POLLED);
 	if (r == 0 && !engine_reserve(e, tt->options.reserve))
