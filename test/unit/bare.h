@@ -59,6 +59,15 @@ static inline int bare_cancel(uint64_t id)
 	return slot_cancel(intake_slot(engine.intake, id), id);
 }
 
+static inline size_t bare_slots_used(void)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < engine.intake->n; i++)
+		n += slots_used(&engine.intake->bucket[i].slots);
+	return n;
+}
+
 static inline void bare_check(void)
 {
 	pending_check(&engine.pending);

@@ -161,10 +161,6 @@ static inline size_t take_all(int64_t by)
 	return take(by, &steps);
 }
 
-/*
- * Walks and holes.
- */
-
 /* So many entries, and ends of blocks; makes holes of those that match. */
 static inline size_t walk(struct queue_position *p, size_t n,
 			  bool (*match)(uint32_t))

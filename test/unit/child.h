@@ -33,6 +33,17 @@ const char *__tsan_default_options(void)
 }
 
 /*
+ * LeakSanitizer asks this.  A child that does not end by _exit has lost what
+ * pointed to the memory of its parent's threads.
+ */
+static int ends_by_exit;
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+	return ends_by_exit;
+}
+
+/*
  * The allocators of AddressSanitizer and MemorySanitizer, as compilers of 2024
  * and before have them, do not survive a fork while another thread is in them,
  * nor does all of ThreadSanitizer: with these the other threads must sleep.

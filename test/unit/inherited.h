@@ -16,17 +16,6 @@
 
 #define HOUR INT64_C(3600000000000)
 
-/*
- * LeakSanitizer asks this.  A child that does not end by _exit has lost what
- * pointed to the memory of its parent's threads.
- */
-static int ends_by_exit;
-int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void)
-{
-	return ends_by_exit;
-}
-
 static timerthread_id some_id, running_id;
 
 /* Does the kernel wipe the library's page?  Else only a handler tells it. */

@@ -11,17 +11,6 @@
 static timerthread_id self;
 static pid_t main_process, forked;
 
-/*
- * LeakSanitizer asks this.  A child that does not end by _exit has lost what
- * pointed to the memory of its parent's threads.
- */
-static int ends_by_exit;
-int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void)
-{
-	return ends_by_exit;
-}
-
 static int (*answer)(void *ctx, timerthread_fn *run, void *arg);
 
 static bool in_the_child(void)

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "clocks.h"
 #include "inherited.h"
 #include "os/atomic.h"
 #include "real.h"
@@ -137,12 +138,6 @@ START_TEST(inherited_snapshot)
 	timerthread_destroy(tt);
 }
 END_TEST
-
-static const clockid_t clocks[] = {
-	CLOCK_MONOTONIC,
-	CLOCK_REALTIME,
-	CLOCK_BOOTTIME,
-};
 
 static clockid_t chosen;
 

@@ -72,15 +72,6 @@ static int64_t hand_run(bool reclaim)
 	return bare_turn();
 }
 
-static size_t hand_slots(void)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < engine.intake->n; i++)
-		n += slots_used(&engine.intake->bucket[i].slots);
-	return n;
-}
-
 /* What comes in while rent rests, and a few; see test_rent.c. */
 #define RESTED (64 + 8)
 
@@ -99,7 +90,7 @@ START_TEST(to_and_fro_leaves_little)
 		for (int i = 0; i < n; i++)
 			ids[i] = bare_schedule((uint32_t)i % 2, far, never,
 					       NULL);
-		used = hand_slots();
+		used = bare_slots_used();
 		for (int i = 0; i < 8000 + 10 * n; i++) {
 			uint64_t id = ids[random_below(&rng, (uint64_t)n)];
 
@@ -111,7 +102,7 @@ START_TEST(to_and_fro_leaves_little)
 				most = entries_of(&engine.pending);
 		}
 		ck_assert_uint_le(most, 4 * (size_t)n + 4 * RESTED);
-		ck_assert_uint_eq(hand_slots(), used);
+		ck_assert_uint_eq(bare_slots_used(), used);
 		for (int i = 0; i < n; i++)
 			ck_assert_int_eq(bare_cancel(ids[i]), 0);
 		bare_end();
@@ -267,7 +258,7 @@ START_TEST(random_against_array)
 		ck_assert_int_eq(hand_move(model[i].id, -1, false), 0);
 	}
 	model_run(true);
-	ck_assert_uint_le(hand_slots(), 4 * MODELLED);
+	ck_assert_uint_le(bare_slots_used(), 4 * MODELLED);
 	bare_end();
 }
 END_TEST
@@ -340,7 +331,7 @@ static void end_step(void)
 	hand_run(true);
 	bare_check();
 	ck_assert_int_eq(bare_cancel(stepped_id), -ENOENT);
-	ck_assert_uint_eq(hand_slots(), 0);
+	ck_assert_uint_eq(bare_slots_used(), 0);
 	bare_end();
 }
 

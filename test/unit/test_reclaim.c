@@ -55,15 +55,6 @@ static void cancel(uint64_t id)
 	ck_assert_int_ge(slot_cancel(intake_slot(engine.intake, id), id), 0);
 }
 
-static size_t slots_in_use(void)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < engine.intake->n; i++)
-		n += slots_used(&engine.intake->bucket[i].slots);
-	return n;
-}
-
 /* At these distances, by turns: in as many lanes. */
 static void schedule_all(uint32_t buckets, unsigned distances)
 {
@@ -90,7 +81,7 @@ static void find(void)
 	turn();
 	ck_assert_int_ne(engine.reclaim.began, now());
 	ck_assert_uint_eq(entries_of(&engine.pending), ALL);
-	ck_assert_uint_eq(slots_in_use(), ALL);
+	ck_assert_uint_eq(bare_slots_used(), ALL);
 	let_pass(RECLAIM_NS);
 	turn();
 	ck_assert_int_eq(engine.reclaim.began, now());
@@ -98,11 +89,11 @@ static void find(void)
 	let_pass((int64_t)ALL * RECLAIM_LOOK_NS);
 	turn();
 	finish();
-	ck_assert_uint_le(slots_in_use(), LIVE + DEAD / 10);
+	ck_assert_uint_le(bare_slots_used(), LIVE + DEAD / 10);
 	/* There are holes in the last block of each lane. */
 	ck_assert_uint_le(entries_of(&engine.pending), LIVE + LIVE / 10);
 	/* What lives is left alone, and was not collected. */
-	ck_assert_uint_ge(slots_in_use(), LIVE);
+	ck_assert_uint_ge(bare_slots_used(), LIVE);
 	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
 	for (int i = 0; i < LIVE; i++)
 		ck_assert_int_eq(bare_cancel(ids[i]), 0);
@@ -213,7 +204,7 @@ START_TEST(ends_when_nothing_is_left)
 	finish();
 	ck_assert(!engine.reclaim.active);
 	ck_assert_uint_eq(entries_of(&engine.pending), 0);
-	ck_assert_uint_eq(slots_in_use(), 0);
+	ck_assert_uint_eq(bare_slots_used(), 0);
 	bare_end();
 }
 END_TEST

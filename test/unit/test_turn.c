@@ -435,15 +435,6 @@ START_TEST(holds_few_of_the_dead)
 }
 END_TEST
 
-static size_t slots_in_use(void)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < engine.intake->n; i++)
-		n += slots_used(&engine.intake->bucket[i].slots);
-	return n;
-}
-
 /* A slow machine has something to reclaim in the first turn already. */
 static void turn_to_the_end(void)
 {
@@ -494,7 +485,7 @@ START_TEST(recycles_all)
 		if (i == N / 2)
 			turn_to_the_end();
 	}
-	ck_assert_uint_eq(slots_in_use(), N);
+	ck_assert_uint_eq(bare_slots_used(), N);
 	for (int i = 0; i < N; i++)
 		cancel(ids[i]);
 	engine.reclaim.began -= hour;
@@ -504,7 +495,7 @@ START_TEST(recycles_all)
 	if (engine.next == INT64_MIN)
 		turn_to_the_end();
 	ck_assert_uint_eq(entries_of(&engine.pending), 0);
-	ck_assert_uint_eq(slots_in_use(), 0);
+	ck_assert_uint_eq(bare_slots_used(), 0);
 	ck_assert_uint_le(engine.pending.heap.chunks, 2);
 	bare_end();
 }
@@ -538,7 +529,7 @@ START_TEST(leaves_a_part_to_the_next)
 	ck_assert_int_le(turns, 2 * N / PART);
 	ck_assert_int_eq(next_of_all(), INT64_MAX);
 	ck_assert_uint_eq(entries_of(&engine.pending), 0);
-	ck_assert_uint_eq(slots_in_use(), 0);
+	ck_assert_uint_eq(bare_slots_used(), 0);
 	bare_end();
 }
 END_TEST
