@@ -66,28 +66,17 @@ static void add_options(struct text *t, const struct options *o)
 		add_duration(t, "slow hook after", o->slow.threshold);
 }
 
-static void add_stats(struct text *t, const struct stats *s)
+static void add_stats(struct text *t, const uint64_t *n)
 {
-	text_add(t, "timers now\n");
-	add_number(t, "pending", s->pending);
-	add_number(t, "running", s->running);
-	add_number(t, "dead", s->dead);
-	text_add(t, "since the start\n");
-	add_number(t, "scheduled", s->scheduled);
-	add_number(t, "cancelled", s->cancelled);
-	add_number(t, "of these drained", s->drained);
-	add_number(t, "of these recycled", s->recycled);
-	add_number(t, "fired", s->fired);
-	add_number(t, "rescheduled", s->rescheduled);
-	add_number(t, "refused at the cap", s->capped);
-	add_number(t, "refused without memory", s->no_memory);
-	add_number(t, "wake-ups", s->wakeups);
-	add_number(t, "of these early", s->early_wakeups);
-	add_duration(t, "awake", (int64_t)s->awake_time);
-	add_duration(t, "in callbacks", (int64_t)s->run_time);
-	text_add(t, "memory\n");
-	add_number(t, "slots", s->slots);
-	add_number(t, "bytes", s->bytes);
+	text_add(t, "numbers\n");
+	for (const struct fact *f = stat_table; f < stat_end; f++) {
+		if (!f->name || f->kind == HISTOGRAM)
+			continue;
+		if (f->unit == SECONDS)
+			add_duration(t, f->name, (int64_t)n[f->which]);
+		else
+			add_number(t, f->name, n[f->which]);
+	}
 }
 
 static void add_histogram(struct text *t, const char *name,
@@ -102,6 +91,7 @@ static void add_histogram(struct text *t, const char *name,
 	for (int i = 0; i < 4; i++)
 		add_duration(t, names[i], histogram_quantile(c, part[i]));
 	add_duration(t, "longest", (int64_t)c->longest);
+	add_duration(t, "together", (int64_t)c->sum);
 }
 
 static void add_running(struct text *t, const struct timerthread *tt)
@@ -196,16 +186,16 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 
 static void add_what_lives(struct text *t, struct timerthread *tt)
 {
-	struct measured_counts c;
-	struct stats s = {0};
+	struct histogram_counts c[HISTOGRAMS];
+	uint64_t n[STATS];
 	int64_t now;
 
-	stats_count(tt, &s);
-	stats_look(tt, &s);
-	stats_measured(tt, &c);
-	add_stats(t, &s);
-	add_histogram(t, "lateness", &c.lateness);
-	add_histogram(t, "run time of callbacks", &c.run_time);
+	stats_read(tt, true, n);
+	stats_measured(tt, c);
+	add_stats(t, n);
+	add_histogram(t, "lateness", &c[TIMERTHREAD_HISTOGRAM_LATENESS]);
+	add_histogram(t, "run time of callbacks",
+		      &c[TIMERTHREAD_HISTOGRAM_RUN_TIME]);
 	add_running(t, tt);
 	now = instance_now(tt);
 	add_buckets(t, tt, now);

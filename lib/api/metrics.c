@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "api/stat.h"
+#include "api/stats.h"
 #include "os/base.h"
 #include "os/errno.h"
 #include "os/memory.h"
@@ -24,7 +24,8 @@
 
 /* What a page tells of an instance. */
 struct told {
-	struct facts facts;
+	uint64_t stat[STATS];
+	struct histogram_counts histogram[HISTOGRAMS];
 	char label[LABEL_SIZE];
 };
 
@@ -91,12 +92,11 @@ static void add_histogram(struct text *t, const char *name, const char *label,
 static void add_samples(struct text *t, const struct fact *m,
 			const struct told *told)
 {
-	const void *at = (const char *)&told->facts + m->offset;
-
 	if (m->kind == HISTOGRAM)
-		add_histogram(t, m->name, told->label, at);
+		add_histogram(t, m->name, told->label,
+			      &told->histogram[m->which]);
 	else
-		add_number(t, m, told->label, *(const uint64_t *)at);
+		add_number(t, m, told->label, told->stat[m->which]);
 }
 
 /* The text must be UTF-8, and bytes that are not ASCII might not be. */
@@ -141,12 +141,8 @@ static void tell_apart(struct told *all, size_t i)
 
 static void look(struct timerthread *tt, struct told *told)
 {
-	told->facts.stats = (struct stats){0};
-	if (instance_lives(tt)) {
-		stats_count(tt, &told->facts.stats);
-		stats_look(tt, &told->facts.stats);
-	}
-	stats_measured(tt, &told->facts.measured);
+	stats_read(tt, true, told->stat);
+	stats_measured(tt, told->histogram);
 	set_label(told->label, tt);
 }
 

@@ -16,7 +16,7 @@ struct timerthread_snapshot {
 	/* Both name the instance: a later one may get the same address. */
 	const struct timerthread *tt;
 	int64_t created;
-	struct measured_counts counts;
+	struct histogram_counts counts[HISTOGRAMS];
 };
 
 TT_EXPORT int
@@ -34,7 +34,7 @@ timerthread_take_snapshot(struct timerthread *tt,
 		return -ENOMEM;
 	s->tt = tt;
 	s->created = tt->created;
-	stats_measured(tt, &s->counts);
+	stats_measured(tt, s->counts);
 	*ret_snapshot = s;
 	return 0;
 }
@@ -44,21 +44,6 @@ TT_EXPORT void timerthread_free_snapshot(struct timerthread_snapshot *snapshot)
 	KEEP_ERRNO;
 
 	memory_free(snapshot);
-}
-
-/* NULL: there is no such histogram. */
-static const struct histogram_counts *
-counts_of(const struct timerthread_snapshot *s,
-	  enum timerthread_histogram which)
-{
-	switch (which) {
-	case TIMERTHREAD_HISTOGRAM_LATENESS:
-		return &s->counts.lateness;
-	case TIMERTHREAD_HISTOGRAM_RUN_TIME:
-		return &s->counts.run_time;
-	default:
-		return NULL;
-	}
 }
 
 static bool is_same_instance(const struct timerthread_snapshot *a,
@@ -72,14 +57,13 @@ static int quantile(const struct timerthread_snapshot *s,
 		    enum timerthread_histogram which, double part,
 		    int64_t *ret_value)
 {
-	const struct histogram_counts *counts = counts_of(s, which);
 	struct histogram_counts c;
 
-	if (!counts)
+	if ((unsigned)which >= HISTOGRAMS)
 		return -EINVAL;
-	c = *counts;
+	c = s->counts[which];
 	if (before && (!is_same_instance(before, s) ||
-		       !histogram_subtract(&c, counts_of(before, which))))
+		       !histogram_subtract(&c, &before->counts[which])))
 		return -EINVAL;
 	if (histogram_number(&c) == 0)
 		return -ENOENT;

@@ -4,76 +4,139 @@
 #include "api/stats.h"
 
 #include "api/running.h"
+#include "os/base.h"
 
-static void add_counts(struct stats *s, struct bucket *b)
+#include <errno.h>
+#include <string.h>
+
+#define STAT(which) TIMERTHREAD_STAT_##which
+
+const struct fact stat_table[] = {
+	{STAT(PENDING), GAUGE, NUMBER, true, "pending_timers",
+	 "Timers that wait for their callback to begin."},
+	{STAT(RUNNING), GAUGE, NUMBER, true, "running_timers",
+	 "Timers whose callback is running."},
+	{STAT(DEAD), GAUGE, NUMBER, true, "dead_timers",
+	 "Cancelled timers whose memory was not yet recycled."},
+	{STAT(SLOTS), GAUGE, NUMBER, false, "slots",
+	 "Timers that there is memory for."},
+	{STAT(BYTES), GAUGE, BYTES, false, "memory_bytes",
+	 "Memory that the instance has taken."},
+	{STAT(SCHEDULED), COUNTER, NUMBER, false, "scheduled_timers",
+	 "Timers that were scheduled."},
+	{STAT(CANCELLED), COUNTER, NUMBER, true, "cancelled_timers",
+	 "Timers that were cancelled, drained ones included."},
+	{STAT(DRAINED), COUNTER, NUMBER, false, "drained_timers",
+	 "Timers that were drained."},
+	{STAT(RECYCLED), COUNTER, NUMBER, true, "recycled_timers",
+	 "Cancelled timers whose memory was recycled."},
+	{STAT(FIRED), COUNTER, NUMBER, false, "fired_callbacks",
+	 "Callbacks that have returned."},
+	{STAT(RESCHEDULED), COUNTER, NUMBER, false, "rescheduled_calls",
+	 "Calls that rescheduled a timer."},
+	{STAT(CAPPED), COUNTER, NUMBER, false, "capped_calls",
+	 "Calls that scheduled no timer because of the cap."},
+	{STAT(NO_MEMORY), COUNTER, NUMBER, false, "no_memory_calls",
+	 "Calls that scheduled no timer for want of memory."},
+	{STAT(WAKEUPS), COUNTER, NUMBER, false, "wakeups",
+	 "Sleeps of the driver that have ended."},
+	{STAT(EARLY_WAKEUPS), COUNTER, NUMBER, false, "early_wakeups",
+	 "Those that ended because an earlier timer was scheduled."},
+	{STAT(AWAKE_TIME), COUNTER, SECONDS, false, "awake_seconds",
+	 "Time that the driver was awake."},
+	/* The sum of the histogram below. */
+	{STAT(RUN_TIME), COUNTER, SECONDS, false, NULL, NULL},
+	{STAT(LONGEST_RUN), GAUGE, SECONDS, false, "longest_run_seconds",
+	 "The longest time that a callback has run."},
+	{STAT(LARGEST_LATENESS), GAUGE, SECONDS, false,
+	 "largest_lateness_seconds",
+	 "The longest time from a deadline to its callback."},
+	/* From here on, what a program cannot ask for. */
+	{STAT_CURRENT_RUN, GAUGE, SECONDS, false, "current_run_seconds",
+	 "How long the callback that runs the longest runs now."},
+	{TIMERTHREAD_HISTOGRAM_LATENESS, HISTOGRAM, SECONDS, false,
+	 "lateness_seconds", "From the deadline to the callback."},
+	{TIMERTHREAD_HISTOGRAM_RUN_TIME, HISTOGRAM, SECONDS, false,
+	 "run_seconds", "How long callbacks have run."},
+};
+
+const struct fact *const stat_end =
+	stat_table + sizeof(stat_table) / sizeof(stat_table[0]);
+
+static void add_counts(uint64_t *n, struct bucket *b)
 {
-	s->rescheduled += counter_read(&b->rescheduled);
-	s->fired += counter_read(&b->counts.fired);
+	n[STAT(RESCHEDULED)] += counter_read(&b->rescheduled);
+	n[STAT(FIRED)] += counter_read(&b->counts.fired);
 	lock_acquire(&b->lock);
-	s->scheduled += counter_read(&b->scheduled);
-	s->slots += slots_room(&b->slots);
-	s->bytes += bucket_bytes(b);
+	n[STAT(SCHEDULED)] += counter_read(&b->scheduled);
+	n[STAT(SLOTS)] += slots_room(&b->slots);
+	n[STAT(BYTES)] += bucket_bytes(b);
 	lock_release(&b->lock);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+/* Makes *n no smaller than this. */
+static void keep_larger(uint64_t *n, const struct counter *c)
 {
-	return a > b ? a : b;
-}
+	uint64_t m = counter_read(c);
 
-static void add_measured(struct stats *s, const struct measured *m)
-{
-	s->run_time += counter_read(&m->run_time.sum);
-	s->longest_run =
-		larger(s->longest_run, counter_read(&m->run_time.longest));
-	s->largest_lateness =
-		larger(s->largest_lateness, counter_read(&m->lateness.longest));
+	if (m > *n)
+		*n = m;
 }
 
 /* Several may measure: the driver, and the parts of an executor's runs. */
-static void add_all_measured(struct timerthread *tt, struct stats *s)
+static const struct measured *measured_by(const struct timerthread *tt,
+					  uint32_t i)
 {
 	const struct runs *r = &tt->runs;
 
-	add_measured(s, tt->engine.measured);
-	for (uint32_t i = 0; r->measured && i < r->cpus.n; i++)
-		add_measured(s, &r->measured[i]);
+	if (i == 0)
+		return tt->engine.measured;
+	return r->measured && i <= r->cpus.n ? &r->measured[i - 1] : NULL;
 }
 
-void stats_count(struct timerthread *tt, struct stats *s)
+static void add_measured(uint64_t *n, const struct measured *m)
+{
+	n[STAT(RUN_TIME)] += counter_read(&m->run_time.sum);
+	keep_larger(&n[STAT(LONGEST_RUN)], &m->run_time.longest);
+	keep_larger(&n[STAT(LARGEST_LATENESS)], &m->lateness.longest);
+}
+
+static void count_all(struct timerthread *tt, uint64_t *n)
 {
 	struct engine *e = &tt->engine;
+	const struct measured *m;
 	struct bucket_set used;
 	uint32_t i;
 
 	intake_used(e->intake, &used);
 	while (bucket_set_take(&used, &i))
-		add_counts(s, &e->intake->bucket[i]);
-	s->fired += counter_read(&e->fired);
-	s->drained = counter_read(&tt->drained);
-	s->capped = counter_read(&tt->capped);
-	s->no_memory = counter_read(&tt->no_memory);
-	s->wakeups = counter_read(&e->wakeup.wakeups);
-	s->early_wakeups = counter_read(&e->wakeup.early);
-	s->bytes += sizeof(*tt) + atomword_load(&e->pending_bytes) +
-		    block_pool_bytes(&e->intake->pool);
-	s->awake_time = (uint64_t)wakeup_awake(&e->wakeup);
-	add_all_measured(tt, s);
-	s->current_run = (uint64_t)running_longest(tt);
+		add_counts(n, &e->intake->bucket[i]);
+	n[STAT(FIRED)] += counter_read(&e->fired);
+	n[STAT(DRAINED)] = counter_read(&tt->drained);
+	n[STAT(CAPPED)] = counter_read(&tt->capped);
+	n[STAT(NO_MEMORY)] = counter_read(&tt->no_memory);
+	n[STAT(WAKEUPS)] = counter_read(&e->wakeup.wakeups);
+	n[STAT(EARLY_WAKEUPS)] = counter_read(&e->wakeup.early);
+	n[STAT(BYTES)] += sizeof(*tt) + atomword_load(&e->pending_bytes) +
+			  block_pool_bytes(&e->intake->pool);
+	n[STAT(AWAKE_TIME)] = (uint64_t)wakeup_awake(&e->wakeup);
+	for (i = 0; (m = measured_by(tt, i)); i++)
+		add_measured(n, m);
+	n[STAT_CURRENT_RUN] = (uint64_t)running_longest(tt);
 }
 
-static void add_slot(struct stats *s, enum slot_state state)
+static void add_slot(uint64_t *n, enum slot_state state)
 {
 	if (state == SLOT_ARMED || state == SLOT_MOVED)
-		s->pending++;
+		n[STAT(PENDING)]++;
 	else if (state == SLOT_DEAD || state == SLOT_DEAD_MOVED)
-		s->dead++;
+		n[STAT(DEAD)]++;
 	else if (state != SLOT_FREE)
-		s->running++;
+		n[STAT(RUNNING)]++;
 }
 
 /* Acquire: pairs with slot_free; the timer's end was counted before that. */
-static void add_slots(struct stats *s, struct bucket *b)
+static void add_slots(uint64_t *n, struct bucket *b)
 {
 	uint32_t end;
 
@@ -82,9 +145,8 @@ static void add_slots(struct stats *s, struct bucket *b)
 	lock_release(&b->lock);
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
 		const struct slot *slot = slots_get(&b->slots, i);
-		uint32_t word = atom32_load_acquire(&slot->state);
 
-		add_slot(s, slot_state(word));
+		add_slot(n, slot_state(atom32_load_acquire(&slot->state)));
 	}
 }
 
@@ -100,7 +162,8 @@ static uint64_t remember(struct counter *told, uint64_t now)
 	return counter_read(told);
 }
 
-void stats_look(struct timerthread *tt, struct stats *s)
+/* After count_all. */
+static void look_at_slots(struct timerthread *tt, uint64_t *n)
 {
 	struct intake *in = tt->engine.intake;
 	struct bucket_set used, again;
@@ -110,31 +173,59 @@ void stats_look(struct timerthread *tt, struct stats *s)
 	intake_used(in, &used);
 	again = used;
 	while (bucket_set_take(&used, &i))
-		add_slots(s, &in->bucket[i]);
+		add_slots(n, &in->bucket[i]);
 	ended = counter_read(&tt->engine.ended);
 	while (bucket_set_take(&again, &i))
 		ended += counter_read(&in->bucket[i].counts.ended);
-	gone = difference(s->scheduled, ended + s->pending + s->running);
+	gone = difference(n[STAT(SCHEDULED)],
+			  ended + n[STAT(PENDING)] + n[STAT(RUNNING)]);
 	pthread_mutex_lock(&tt->mutex);
-	s->cancelled = remember(&tt->cancelled, gone);
-	s->recycled = remember(&tt->recycled, difference(gone, s->dead));
+	n[STAT(CANCELLED)] = remember(&tt->cancelled, gone);
+	n[STAT(RECYCLED)] =
+		remember(&tt->recycled, difference(gone, n[STAT(DEAD)]));
 	pthread_mutex_unlock(&tt->mutex);
 }
 
-static void add_counts_of(struct measured_counts *c, const struct measured *m)
+void stats_read(struct timerthread *tt, bool look, uint64_t *n)
 {
-	histogram_add_to(&c->lateness, &m->lateness);
-	histogram_add_to(&c->run_time, &m->run_time);
-}
-
-void stats_measured(const struct timerthread *tt, struct measured_counts *c)
-{
-	const struct runs *r = &tt->runs;
-
-	*c = (struct measured_counts){0};
+	memset(n, 0, STATS * sizeof(*n));
 	if (!instance_lives(tt))
 		return;
-	add_counts_of(c, tt->engine.measured);
-	for (uint32_t i = 0; r->measured && i < r->cpus.n; i++)
-		add_counts_of(c, &r->measured[i]);
+	count_all(tt, n);
+	if (look)
+		look_at_slots(tt, n);
+}
+
+void stats_measured(const struct timerthread *tt, struct histogram_counts *c)
+{
+	const struct measured *m;
+
+	memset(c, 0, HISTOGRAMS * sizeof(*c));
+	if (!instance_lives(tt))
+		return;
+	for (uint32_t i = 0; (m = measured_by(tt, i)); i++) {
+		histogram_add_to(&c[TIMERTHREAD_HISTOGRAM_LATENESS],
+				 &m->lateness);
+		histogram_add_to(&c[TIMERTHREAD_HISTOGRAM_RUN_TIME],
+				 &m->run_time);
+	}
+}
+
+TT_EXPORT int timerthread_get_stat(struct timerthread *tt,
+				   enum timerthread_stat which,
+				   uint64_t *ret_value)
+{
+	int r = instance_check(tt, ret_value != NULL);
+	const struct fact *f = stat_table;
+	uint64_t n[STATS];
+
+	if (r < 0)
+		return r;
+	while (f->which != which && f->which != STAT_CURRENT_RUN)
+		f++;
+	if (f->which == STAT_CURRENT_RUN)
+		return -EINVAL;
+	stats_read(tt, f->looks, n);
+	*ret_value = n[which];
+	return 0;
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of what an instance has done, and of what it has.
+ * The numbers of what an instance has done, and of what it has: those that a
+ * program can ask for by timerthread_get_stat, and a few more.  A table has the
+ * names that a page of metrics and a report show.
+ *
+ * To add a number, count it in stats.c, and put a line into the table there.
  *
  * Calls that schedule are counted, because they have a bucket's lock anyway.
  * The thread that runs timers counts and measures the runs.  A cancel is a
@@ -23,45 +27,47 @@
 #include "api/instance.h"
 #include "os/histogram.h"
 
-/* All zero before they are counted. */
-struct stats {
-	/* stats_count. */
-	uint64_t scheduled;
-	uint64_t rescheduled;
-	uint64_t drained;
-	uint64_t fired;
-	uint64_t capped;
-	uint64_t no_memory;
-	uint64_t wakeups;
-	uint64_t early_wakeups;
-	uint64_t slots; /* that there is memory for */
-	uint64_t bytes;
-	uint64_t run_time;
-	uint64_t longest_run;
-	uint64_t awake_time;
-	uint64_t largest_lateness;
-	uint64_t current_run; /* how long the longest has been running now */
-	/* stats_look, from the slots; all that follows. */
-	uint64_t pending;
-	uint64_t running;
-	uint64_t dead;
-	/* The results from that; they include drained timers. */
-	uint64_t cancelled;
-	uint64_t recycled;
+/* As an enum timerthread_stat: how long the longest has been running now. */
+#define STAT_CURRENT_RUN 63
+#define STATS            64
+
+/* Each enum timerthread_histogram. */
+#define HISTOGRAMS 2
+
+enum stat_kind {
+	GAUGE,
+	COUNTER,
+	HISTOGRAM,
 };
 
-/* For an instance that lives. */
-void stats_count(struct timerthread *tt, struct stats *s);
-
-/* After that: looks at all slots. */
-void stats_look(struct timerthread *tt, struct stats *s);
-
-/* The measurements of its runs so far; all zero if it does not live. */
-struct measured_counts {
-	struct histogram_counts lateness;
-	struct histogram_counts run_time;
+enum stat_unit {
+	NUMBER,
+	BYTES,
+	SECONDS, /* counted in nanoseconds */
 };
 
-void stats_measured(const struct timerthread *tt, struct measured_counts *c);
+struct fact {
+	/* An enum timerthread_stat or, of a histogram, _histogram. */
+	uint8_t which;
+	uint8_t kind;
+	uint8_t unit;
+	bool looks;       /* to know it, all slots must be looked at */
+	const char *name; /* of a counter: without _total; NULL: not shown */
+	const char *help;
+};
+
+extern const struct fact stat_table[];
+
+/* Behind the last one. */
+extern const struct fact *const stat_end;
+
+/*
+ * Stores all numbers in n, which has room for STATS; those that need a look at
+ * all slots only if `look`.  All are zero if the instance does not live.
+ */
+void stats_read(struct timerthread *tt, bool look, uint64_t *n);
+
+/* The measurements of its runs so far, HISTOGRAMS of them; likewise. */
+void stats_measured(const struct timerthread *tt, struct histogram_counts *c);
 
 #endif

@@ -348,7 +348,7 @@ START_TEST(dumps)
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	dump();
 	line(page, "running; driver: ");
-	line(page, "  scheduled: 103\n");
+	line(page, "  scheduled_timers: 103\n");
 	snprintf(begin, sizeof(begin), "  %#018" PRIx64 " for 0.", held);
 	line(page, begin);
 	snprintf(begin, sizeof(begin), "  %#018" PRIx64 " in ", next);

@@ -196,14 +196,14 @@ void ask_dump(void)
 	snprintf(line, sizeof(line), "which shows %" PRId64 " ns\n",
 		 model->now);
 	agree(strstr(text, line) != NULL);
-	agree(number_after("\n  pending: ") == model->pending.n);
-	agree(number_after("\n  running: ") == model->calling);
-	agree(number_after("\n  scheduled: ") == c->scheduled);
-	agree(number_after("\n  cancelled: ") == c->cancelled);
-	agree(number_after("\n  of these drained: ") == c->drained);
-	agree(number_after("\n  fired: ") == c->fired);
-	agree(number_after("\n  rescheduled: ") == c->rescheduled);
-	agree(number_after("\n  refused at the cap: ") == c->capped);
+	agree(number_after("\n  pending_timers: ") == model->pending.n);
+	agree(number_after("\n  running_timers: ") == model->calling);
+	agree(number_after("\n  scheduled_timers: ") == c->scheduled);
+	agree(number_after("\n  cancelled_timers: ") == c->cancelled);
+	agree(number_after("\n  drained_timers: ") == c->drained);
+	agree(number_after("\n  fired_callbacks: ") == c->fired);
+	agree(number_after("\n  rescheduled_calls: ") == c->rescheduled);
+	agree(number_after("\n  capped_calls: ") == c->capped);
 	check_running();
 	check_nearest();
 }
