@@ -9,49 +9,17 @@ set -eu
 srcdir=$(cd "${srcdir:?the sources}" && pwd)
 debs=$(cd "$1" && pwd)
 
-if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
-	echo "this takes root, and debootstrap"
-	exit 77
-fi
-# shellcheck disable=SC2016 # apt's variable, not ours
-mirror=$(apt-get indextargets --format '$(REPO_URI)' \
-	'Created-By: Packages' 'Component: main' | head -n 1)
+# shellcheck source=test/packaging/root.sh
+. "$srcdir/test/packaging/root.sh"
 # shellcheck source=/dev/null
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-root=$(mktemp -d)
-client=
-# If the root is still in use, nothing below another file system is removed.
-finish() {
-	[ -z "$client" ] || kill "$client" 2>/dev/null || :
-	wait
-	umount "$root/proc" 2>/dev/null || :
-	rm -rf --one-file-system "$root"
-}
-trap finish EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-say() {
-	echo "== $*"
-}
-inside() {
-	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
-		DEBIAN_FRONTEND=noninteractive "$@"
-}
 
 say "a root with a compiler, of $suite"
 control=$srcdir/packaging/debian/tests/control
 needed=$(sed -n '/^Depends:/,/^Restrictions:/p' "$control" |
 	sed '/^Restrictions:/d; s/^Depends: libtimerthread-dev,//' |
 	tr -d ' \n')
-debootstrap --variant=minbase --include="$needed" "$suite" \
-	"$root" "$mirror" >"$debs/debootstrap.log" 2>&1 || {
-	tail -n 20 "$debs/debootstrap.log"
-	echo "debootstrap failed; is $mirror in reach?"
-	exit 77
-}
-mount -t proc proc "$root/proc"
+make_root "$suite" --include="$needed"
 
 # What dpkg keeps of its own, and caches, are no trace.
 files() {
@@ -146,7 +114,6 @@ wait "$client" || {
 	echo "FAIL: the client's exit status was $?"
 	exit 1
 }
-client=
 # It has kept the library that it began with.
 [ "$(sed 's/^\.*//' "$debs/client.out")" = "$version" ] || {
 	echo "FAIL: the client has lost its library"
