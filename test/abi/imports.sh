@@ -30,6 +30,9 @@ threads='prctl pthread_atfork pthread_attr_getdetachstate
 	pthread_setname_np pthread_setschedparam pthread_setspecific
 	pthread_sigmask register_atfork sched_getcpu sigdelset sigfillset
 	syscall sysconf'
+# pthread_cleanup_push, which is a macro.
+cleanup='pthread_cleanup_pop pthread_cleanup_push pthread_register_cancel
+	pthread_unregister_cancel pthread_unwind_next sigsetjmp'
 scheduling='getpid getpriority sched_getaffinity setpriority'
 text='dladdr strcmp strlen strnlen vsnprintf'
 files='close fcntl poll write writev'
@@ -51,8 +54,8 @@ loader='ITM_deregisterTMCloneTable ITM_registerTMCloneTable cxa_finalize
 	gmon_start deregister_frame_info register_frame_info'
 
 # shellcheck disable=SC2086 # lists of words
-allowed="$(printf ' %s' $memory $time $threads $scheduling $text $files $rest $code \
-	$arm $weak $loader) "
+allowed="$(printf ' %s' $memory $time $threads $cleanup $scheduling $text $files \
+	$rest $code $arm $weak $loader) "
 failed=0 n=0
 # Without versions; with "__" before or behind, "_chk", "64", "_time64" or
 # "ieee128" (of POWER's long double) it is the same.
