@@ -17,7 +17,8 @@
 #include <errno.h>
 
 #define KEEP_ERRNO                                                             \
-	__attribute__((cleanup(errno_restore))) const int kept_errno = errno
+	__attribute__((cleanup(errno_restore), unused)) const int kept_errno = \
+		errno
 
 void errno_restore(const int *kept);
 
