@@ -6,62 +6,50 @@
 
 #include <string.h>
 
-#define MIN_TABLE 16
-
 void heap_init(struct heap *h)
 {
-	*h = (struct heap){0};
+	*h = (struct heap){.kept = HEAP_MIN};
 }
 
 void heap_destroy(struct heap *h)
 {
-	while (h->chunks > 0)
-		memory_free(h->chunk[--h->chunks]);
-	memory_free(h->chunk);
+	memory_free(h->array);
 	heap_init(h);
 }
 
-static bool extend_table(struct heap *h)
+/* False: no memory, and nothing has changed. */
+static TT_NOINLINE bool resize(struct heap *h, size_t size)
 {
-	size_t size = h->table_size ? h->table_size * 2 : MIN_TABLE;
-	struct entry **table = memory_resize(h->chunk, size * sizeof(*table));
+	struct entry *array =
+		memory_alloc_aligned(TT_CACHE_LINE, size * sizeof(*array));
 
-	if (!table)
+	if (!array)
 		return false;
-	h->chunk = table;
-	h->table_size = size;
-	return true;
-}
-
-static TT_NOINLINE bool add_chunk(struct heap *h)
-{
-	struct entry *chunk;
-
-	if (h->chunks == h->table_size && !extend_table(h))
-		return false;
-	chunk = memory_alloc_aligned(TT_CACHE_LINE,
-				     HEAP_CHUNK * sizeof(*chunk));
-	if (!chunk)
-		return false;
-	h->chunk[h->chunks++] = chunk;
+	if (h->n > 0)
+		memory_move(array, h->array,
+			    (h->n + HEAP_SHIFT) * sizeof(*array));
+	memory_free(h->array);
+	h->array = array;
+	h->size = size;
 	return true;
 }
 
 bool heap_make_room(struct heap *h)
 {
-	return heap_has_room(h) || add_chunk(h);
+	return heap_has_room(h) || resize(h, h->size ? 2 * h->size : HEAP_MIN);
 }
 
 bool heap_reserve(struct heap *h, size_t n)
 {
-	while (h->chunks * HEAP_CHUNK < n + HEAP_SHIFT) {
-		if (!add_chunk(h))
-			return false;
-		/* So that the kernel provides the pages now. */
-		memset(h->chunk[h->chunks - 1], 0,
-		       HEAP_CHUNK * sizeof(struct entry));
-	}
-	h->kept = h->chunks;
+	size_t size = (n + HEAP_SHIFT) / HEAP_MIN * HEAP_MIN + HEAP_MIN;
+
+	if (size > h->size && !resize(h, size))
+		return false;
+	size = h->size;
+	/* So that the kernel provides the pages now. */
+	memset(heap_at(h, h->n), 0,
+	       (size - h->n - HEAP_SHIFT) * sizeof(*h->array));
+	h->kept = size;
 	return true;
 }
 
@@ -115,17 +103,6 @@ void heap_push(struct heap *h, struct entry e)
 	sift_up(h, h->n++, e);
 }
 
-static TT_NOINLINE void drop_chunk(struct heap *h)
-{
-	memory_free(h->chunk[--h->chunks]);
-}
-
-static bool has_surplus(const struct heap *h)
-{
-	return unlikely(h->n + 2 * HEAP_CHUNK < h->chunks * HEAP_CHUNK) &&
-	       h->chunks > h->kept;
-}
-
 void heap_remove(struct heap *h, size_t i)
 {
 	struct entry last = *heap_at(h, --h->n);
@@ -137,6 +114,6 @@ void heap_remove(struct heap *h, size_t i)
 		else
 			sift_down(h, i, last);
 	}
-	if (has_surplus(h))
-		drop_chunk(h);
+	if (unlikely(h->n < h->size / 4) && h->size / 2 >= h->kept)
+		resize(h, h->size / 2);
 }

@@ -5,17 +5,17 @@
  * Four children of sixteen bytes fill one cache line, and the array is placed
  * so that they share one.  So sifting down by a level costs one line.
  *
- * The array lies in chunks, with a table of them.  So growing and shrinking
- * copy no entry: copying took 44 ms with four million entries, and made timers
- * late by that time.
- *
  * Guarantees:
  *  1. The entry at position 0 is due no later than any other.
- *  2. Only heap_make_room and heap_reserve allocate memory.  heap_make_room
- *     allocates at most a chunk, and now and then a longer table, which is a
- *     thousandth of the heap.  It may fail without harm.
- *  3. At most two chunks are not used, not counting those of a reserve.  The
- *     table does not shrink.
+ *  2. heap_make_room and heap_reserve allocate memory; so does heap_remove, to
+ *     shrink the array.  Each may fail without harm.
+ *  3. At least a quarter of the memory is used, except for a page, or for a
+ *     reserve.
+ *
+ * The array is copied when it must grow or can shrink.  It holds what is due
+ * within the same 131 us (wheel.h), or belongs to a reserve, which stays.  So
+ * copying is a small part of what these timers cost when they run: with four
+ * million that are due at the same time, 40 ms of two seconds.
  *
  * Not thread-safe; the driver owns it.
  */
@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define HEAP_CHUNK 1024 /* entries */
+#define HEAP_MIN 256 /* entries: a page */
 
 /*
  * The children of i are 4i+1 to 4i+4.  Positions are shifted by three, so that
@@ -38,11 +38,10 @@
 #define HEAP_SHIFT (HEAP_ARITY - 1)
 
 struct heap {
-	struct entry **chunk; /* the table */
+	struct entry *array;
 	size_t n;
-	size_t chunks;
-	size_t table_size; /* in chunks */
-	size_t kept;       /* chunks of a reserve */
+	size_t size; /* of the array */
+	size_t kept; /* the array does not become smaller than this */
 };
 
 void heap_init(struct heap *h);
@@ -51,14 +50,13 @@ void heap_destroy(struct heap *h);
 /* The entry at position i, from 0 to n - 1; the earliest is at 0. */
 static inline struct entry *heap_at(const struct heap *h, size_t i)
 {
-	i += HEAP_SHIFT;
-	return &h->chunk[i / HEAP_CHUNK][i % HEAP_CHUNK];
+	return &h->array[i + HEAP_SHIFT];
 }
 
 /* Is there room for one more? */
 static inline bool heap_has_room(const struct heap *h)
 {
-	return likely(h->n + HEAP_SHIFT < h->chunks * HEAP_CHUNK);
+	return likely(h->n + HEAP_SHIFT < h->size);
 }
 
 /* Makes room for one more.  False: no memory, and nothing has changed. */
@@ -76,7 +74,7 @@ void heap_remove(struct heap *h, size_t i);
 /* The memory of its entries. */
 static inline size_t heap_bytes(const struct heap *h)
 {
-	return h->chunks * HEAP_CHUNK * sizeof(struct entry);
+	return h->size * sizeof(struct entry);
 }
 
 #endif

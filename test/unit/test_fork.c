@@ -188,8 +188,7 @@ static void destroy_half_changed(void)
 	struct bucket *b = &tt->engine.intake->bucket[0];
 
 	atom32_store(&tt->engine.busy, 1);
-	p->heap.chunk = nothing;
-	p->heap.chunks = 1;
+	p->heap.array = nothing;
 	p->spares = nothing;
 	atom32_store(&b->lock.held, 1);
 	b->spares = nothing;

@@ -97,47 +97,70 @@ END_TEST
 
 START_TEST(gives_memory_back)
 {
-	enum { N = 50 * HEAP_CHUNK };
+	enum { N = 50 * HEAP_MIN };
 	struct heap h;
 
 	heap_init(&h);
 	for (uint64_t i = 0; i < N; i++) {
 		ck_assert(heap_make_room(&h));
 		heap_push(&h, (struct entry){(int64_t)i, (uint32_t)(i), 0});
-		ck_assert_uint_le(h.chunks, i / HEAP_CHUNK + 2);
+		ck_assert_uint_le(h.size, 2 * i + HEAP_MIN);
 	}
 	heap_check(&h);
 	while (h.n > 0) {
 		heap_remove(&h, h.n - 1);
-		ck_assert_uint_le(h.chunks, h.n / HEAP_CHUNK + 3);
+		heap_check(&h);
 	}
-	heap_check(&h);
-	ck_assert_uint_le(h.chunks, 2);
+	ck_assert_uint_eq(h.size, HEAP_MIN);
 	heap_destroy(&h);
 }
 END_TEST
 
-/* At the edge of a chunk nothing may be allocated and freed in turn. */
-START_TEST(keeps_a_chunk_in_reserve)
+/* At the edge of the array nothing may be allocated and freed in turn. */
+START_TEST(does_not_change_its_size_in_turn)
 {
 	struct heap h;
-	size_t chunks;
+	size_t size;
 
 	heap_init(&h);
 	do {
 		ck_assert(heap_make_room(&h));
 		heap_push(&h, (struct entry){(int64_t)h.n, (uint32_t)(h.n), 0});
-	} while (h.n < 3 * HEAP_CHUNK || heap_has_room(&h));
+	} while (h.n < 3 * HEAP_MIN || heap_has_room(&h));
 	ck_assert(heap_make_room(&h));
-	chunks = h.chunks;
+	size = h.size;
 	for (int i = 0; i < 10; i++) {
 		heap_push(&h, (struct entry){0, 0, 0});
 		heap_remove(&h, 0);
 		heap_remove(&h, 0);
-		ck_assert_uint_eq(h.chunks, chunks);
+		ck_assert_uint_eq(h.size, size);
 		heap_push(&h, (struct entry){0, 0, 0});
 		heap_check(&h);
 	}
+	heap_destroy(&h);
+}
+END_TEST
+
+/* What was there before it was reserved stays, and so does what was reserved. */
+START_TEST(keeps_a_reserve)
+{
+	struct heap h;
+	size_t size;
+
+	heap_init(&h);
+	ck_assert(heap_make_room(&h));
+	heap_push(&h, (struct entry){7, 1, 0});
+	ck_assert(heap_reserve(&h, 5 * HEAP_MIN));
+	heap_check(&h);
+	ck_assert_int_eq(heap_at(&h, 0)->deadline, 7);
+	size = h.size;
+	ck_assert_uint_ge(size, 5 * HEAP_MIN + HEAP_SHIFT);
+	for (int64_t i = 1; i < 5 * HEAP_MIN; i++)
+		heap_push(&h, (struct entry){i, 0, 0});
+	ck_assert_uint_eq(h.size, size);
+	while (h.n > 0)
+		heap_remove(&h, 0);
+	ck_assert_uint_eq(h.size, size);
 	heap_destroy(&h);
 }
 END_TEST
@@ -149,7 +172,8 @@ int main(void)
 		sorts_any_deadline,
 		random_against_sorted,
 		gives_memory_back,
-		keeps_a_chunk_in_reserve,
+		does_not_change_its_size_in_turn,
+		keeps_a_reserve,
 	};
 
 	return RUN_TESTS("heap", tests);

@@ -421,7 +421,7 @@ START_TEST(the_dead_go_in_their_time)
 	ck_assert_int_eq(earliest(), INT64_MAX);
 	ck_assert_uint_eq(entries(), 0);
 	ck_assert_uint_eq(used(), 0);
-	ck_assert_uint_le(pending.heap.chunks, 2);
+	ck_assert_uint_eq(pending.heap.size, HEAP_MIN);
 	end_pending();
 }
 END_TEST
@@ -431,7 +431,7 @@ END_TEST
 /* What the heap has no room for waits elsewhere, and it says so. */
 START_TEST(a_full_heap_keeps_the_earliest)
 {
-	enum { N = HEAP_CHUNK + 1000 };
+	enum { N = HEAP_MIN + 1000 };
 	static uint64_t id[N];
 	struct entry e;
 
@@ -469,7 +469,7 @@ END_TEST
 /* Blocks that there is no room for in their heap hang on others there. */
 START_TEST(out_of_memory_for_blocks)
 {
-	enum { BLOCKS = HEAP_CHUNK + 100 };
+	enum { BLOCKS = HEAP_MIN + 100 };
 	static int64_t deadline[BLOCKS];
 	uint64_t rng = test_seed();
 	int64_t last = INT64_MIN;

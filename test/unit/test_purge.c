@@ -112,7 +112,7 @@ START_TEST(beyond_the_reserve_and_back)
 	size_t kept;
 
 	begin();
-	kept = pending.heap.chunks;
+	kept = pending.heap.size;
 	for (int round = 0; round < 3; round++) {
 		file_up_to(RESERVE + 1);
 		ck_assert_uint_eq(pending.purge_at, 2 * RESERVE);
@@ -135,7 +135,7 @@ START_TEST(beyond_the_reserve_and_back)
 		}
 		while (pending.heap.n > 0)
 			pending_take(&pending);
-		ck_assert_uint_eq(pending.heap.chunks, kept);
+		ck_assert_uint_eq(pending.heap.size, kept);
 	}
 	end_pending();
 }

@@ -6,12 +6,9 @@
 
 void heap_check(const struct heap *h)
 {
-	must(h->chunks <= h->table_size);
-	must(h->n == 0 || h->n + HEAP_SHIFT <= h->chunks * HEAP_CHUNK);
-	must(h->n + 2 * HEAP_CHUNK >= h->chunks * HEAP_CHUNK ||
-	     h->chunks <= h->kept);
-	for (size_t i = 0; i < h->chunks; i++)
-		must((uintptr_t)h->chunk[i] % TT_CACHE_LINE == 0);
+	must(h->n == 0 || h->n + HEAP_SHIFT <= h->size);
+	must(h->size / 2 < h->kept || h->n >= h->size / 4);
+	must((uintptr_t)h->array % TT_CACHE_LINE == 0);
 	for (size_t i = 1; i < h->n; i++) {
 		size_t parent = (i - 1) / HEAP_ARITY;
 
