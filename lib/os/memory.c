@@ -28,12 +28,6 @@ void *memory_alloc_aligned(size_t alignment, size_t size)
 	return taken(aligned_alloc(alignment, size), size);
 }
 
-void *memory_resize(void *p, size_t size)
-{
-	tool_ignore();
-	return taken(realloc(p, size), size);
-}
-
 void memory_free(void *p)
 {
 	tool_ignore();

@@ -15,7 +15,6 @@ void *memory_alloc(size_t size);
 void *memory_alloc_aligned(size_t alignment, size_t size);
 
 /* p is from one of these functions, or NULL. */
-void *memory_resize(void *p, size_t size);
 void memory_free(void *p);
 
 /* As memmove(3), within memory from these functions. */

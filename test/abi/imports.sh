@@ -17,7 +17,7 @@ if [ -n "$TT_SANITIZER" ]; then
 	exit 77
 fi
 
-memory='aligned_alloc free madvise malloc realloc memcpy memmove memset mmap
+memory='aligned_alloc free madvise malloc memcpy memmove memset mmap
 	munmap'
 time='clock_getres clock_gettime timerfd_create timerfd_gettime
 	timerfd_settime'

@@ -13,7 +13,6 @@
 
 #define memory_alloc         real_memory_alloc
 #define memory_alloc_aligned real_memory_alloc_aligned
-#define memory_resize        real_memory_resize
 #define memory_free          real_memory_free
 #define pages_alloc          real_pages_alloc
 #define pages_free           real_pages_free
@@ -23,7 +22,6 @@
 #include "os/thread.c"
 #undef memory_alloc
 #undef memory_alloc_aligned
-#undef memory_resize
 #undef memory_free
 #undef pages_alloc
 #undef pages_free
@@ -77,7 +75,6 @@ static inline void *piece(void *p)
 
 void *memory_alloc(size_t size);
 void *memory_alloc_aligned(size_t alignment, size_t size);
-void *memory_resize(void *p, size_t size);
 void memory_free(void *p);
 void *pages_alloc(size_t size);
 void pages_free(void *p, size_t size);
@@ -97,14 +94,6 @@ void *memory_alloc_aligned(size_t alignment, size_t size)
 {
 	return fails_now() ? NULL
 			   : piece(real_memory_alloc_aligned(alignment, size));
-}
-
-void *memory_resize(void *p, size_t size)
-{
-	if (fails_now())
-		return NULL;
-	return p ? real_memory_resize(p, size)
-		 : piece(real_memory_resize(NULL, size));
 }
 
 void memory_free(void *p)
