@@ -22,29 +22,15 @@ static int begin(struct timerthread *tt, void *arg)
 
 TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 {
-	int r = instance_check(tt, ret_fd != NULL);
-
-	if (r < 0)
-		return r;
-	r = start_instance(tt, &(struct start){
+	int r = start_instance(tt, ret_fd != NULL,
+			       &(struct start){
 				       .driver = DRIVER_POLLED,
 				       .begin = begin,
 			       });
+
 	if (r == 0)
 		*ret_fd = tt->engine.wakeup.sleeper.fd;
 	return r;
-}
-
-static int dispatch(struct timerthread *tt)
-{
-	int ran;
-
-	wakeup_rise(&tt->engine.wakeup);
-	if (!engine_turn(&tt->engine, instance_now(tt)))
-		return -ECHILD;
-	ran = tt->engine.ran;
-	driver_end(tt);
-	return ran;
 }
 
 TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
@@ -52,5 +38,12 @@ TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
 	KEEP_ERRNO;
 	int r = driver_begin(tt, DRIVER_POLLED, true);
 
-	return r < 0 ? r : dispatch(tt);
+	if (r < 0)
+		return r;
+	wakeup_rise(&tt->engine.wakeup);
+	if (!engine_turn(&tt->engine, instance_now(tt)))
+		return -ECHILD;
+	r = tt->engine.ran;
+	driver_end(tt);
+	return r;
 }

@@ -133,13 +133,10 @@ static bool joinable(const pthread_attr_t *attr)
 TT_EXPORT int timerthread_start(struct timerthread *tt,
 				const pthread_attr_t *attr)
 {
-	int r = instance_check(tt, joinable(attr));
-
-	if (r < 0)
-		return r;
-	return start_instance(tt, &(struct start){
-					  .driver = DRIVER_THREAD,
-					  .begin = begin,
-					  .arg = (void *)(uintptr_t)attr,
-				  });
+	return start_instance(tt, joinable(attr),
+			      &(struct start){
+				      .driver = DRIVER_THREAD,
+				      .begin = begin,
+				      .arg = (void *)(uintptr_t)attr,
+			      });
 }

@@ -15,14 +15,11 @@
 
 TT_EXPORT int timerthread_start_virtual(struct timerthread *tt, int64_t now)
 {
-	int r = instance_check(tt, true);
-
-	if (r < 0)
-		return r;
-	return start_instance(tt, &(struct start){
-					  .driver = DRIVER_VIRTUAL,
-					  .now = now,
-				  });
+	return start_instance(tt, true,
+			      &(struct start){
+				      .driver = DRIVER_VIRTUAL,
+				      .now = now,
+			      });
 }
 
 /* Goes from one deadline to the next.  False: in a child of fork(2). */
@@ -44,22 +41,16 @@ static bool run_until(struct timerthread *tt, int64_t end, int *ran)
 	return true;
 }
 
-static int advance(struct timerthread *tt, int64_t end)
-{
-	int ran = 0;
-
-	if (!run_until(tt, end, &ran))
-		return -ECHILD;
-	driver_end(tt);
-	return ran;
-}
-
 TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
 {
 	KEEP_ERRNO;
-	int r = driver_begin(tt, DRIVER_VIRTUAL, ns >= 0);
+	int r = driver_begin(tt, DRIVER_VIRTUAL, ns >= 0), ran = 0;
 
 	if (r < 0)
 		return r;
-	return advance(tt, clock_add(watch_now(&tt->engine.watch), ns));
+	ns = clock_add(watch_now(&tt->engine.watch), ns);
+	if (!run_until(tt, ns, &ran))
+		return -ECHILD;
+	driver_end(tt);
+	return ran;
 }

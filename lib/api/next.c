@@ -29,11 +29,16 @@ static int64_t next_of(struct timerthread *tt)
 	return t;
 }
 
-static int next_deadline(struct timerthread *tt, int64_t *ret_deadline)
+TT_EXPORT int timerthread_get_next_deadline(struct timerthread *tt,
+					    int64_t *ret_deadline)
 {
-	int r = instance_started(tt);
+	KEEP_ERRNO;
 	int64_t t, now;
+	int r;
 
+	if (!tt || !ret_deadline)
+		return instance_check(tt, false);
+	r = instance_started(tt);
 	if (r < 0)
 		return r;
 	if (wakeup_stopping(&tt->engine.wakeup))
@@ -42,14 +47,4 @@ static int next_deadline(struct timerthread *tt, int64_t *ret_deadline)
 	now = instance_now(tt);
 	*ret_deadline = t > now ? t : now;
 	return 0;
-}
-
-TT_EXPORT int timerthread_get_next_deadline(struct timerthread *tt,
-					    int64_t *ret_deadline)
-{
-	KEEP_ERRNO;
-
-	if (!tt || !ret_deadline)
-		return instance_check(tt, false);
-	return next_deadline(tt, ret_deadline);
 }

@@ -49,27 +49,19 @@ TT_EXPORT int timerthread_get_running(struct timerthread *tt,
 	return 0;
 }
 
-static int visit(struct timerthread *tt, int64_t threshold,
-		 timerthread_slow_fn *fn, void *ctx)
+TT_EXPORT int timerthread_visit_running(struct timerthread *tt,
+					int64_t threshold,
+					timerthread_slow_fn *fn, void *ctx)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC);
 	struct sighting s = RUNNING_BEGIN;
-	int n = 0;
+	int n = instance_check(tt, fn && threshold >= 0);
 
+	if (n < 0 || !instance_lives(tt))
+		return n;
 	while (running_next(tt, now, &s) && run_time(&s, now) > threshold) {
 		fn(s.id, s.fn, s.arg, run_time(&s, now), ctx);
 		n++;
 	}
 	return n;
-}
-
-TT_EXPORT int timerthread_visit_running(struct timerthread *tt,
-					int64_t threshold,
-					timerthread_slow_fn *fn, void *ctx)
-{
-	int r = instance_check(tt, fn && threshold >= 0);
-
-	if (r < 0)
-		return r;
-	return instance_lives(tt) ? visit(tt, threshold, fn, ctx) : 0;
 }

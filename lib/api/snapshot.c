@@ -52,32 +52,23 @@ static bool is_same_instance(const struct timerthread_snapshot *a,
 	return a->tt == b->tt && a->created == b->created;
 }
 
-static int quantile(const struct timerthread_snapshot *s,
-		    const struct timerthread_snapshot *before,
-		    enum timerthread_histogram which, double part,
-		    int64_t *ret_value)
-{
-	struct histogram_counts c;
-
-	if ((unsigned)which >= HISTOGRAMS)
-		return -EINVAL;
-	c = s->counts[which];
-	if (before && (!is_same_instance(before, s) ||
-		       !histogram_subtract(&c, &before->counts[which])))
-		return -EINVAL;
-	if (histogram_number(&c) == 0)
-		return -ENOENT;
-	*ret_value = histogram_quantile(&c, part);
-	return 0;
-}
-
 TT_EXPORT int
 timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
 			 const struct timerthread_snapshot *before,
 			 enum timerthread_histogram which, double part,
 			 int64_t *ret_value)
 {
-	if (!snapshot || !ret_value || !(part >= 0 && part <= 1))
+	struct histogram_counts c;
+
+	if (!snapshot || !ret_value || !(part >= 0 && part <= 1) ||
+	    (unsigned)which >= HISTOGRAMS)
 		return -EINVAL;
-	return quantile(snapshot, before, which, part, ret_value);
+	c = snapshot->counts[which];
+	if (before && (!is_same_instance(before, snapshot) ||
+		       !histogram_subtract(&c, &before->counts[which])))
+		return -EINVAL;
+	if (histogram_number(&c) == 0)
+		return -ENOENT;
+	*ret_value = histogram_quantile(&c, part);
+	return 0;
 }

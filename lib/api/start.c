@@ -96,11 +96,13 @@ static int start_new(struct timerthread *tt, const struct start *how)
 	return 0;
 }
 
-int start_instance(struct timerthread *tt, const struct start *how)
+int start_instance(struct timerthread *tt, bool valid, const struct start *how)
 {
 	KEEP_ERRNO;
-	int r;
+	int r = instance_check(tt, valid);
 
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&tt->mutex);
 	if (tt->life == LIFE_NEW)
 		r = start_new(tt, how);

@@ -17,7 +17,7 @@ struct start {
 	void *arg;
 };
 
-/* As timerthread_start; the caller has checked the arguments. */
-int start_instance(struct timerthread *tt, const struct start *how);
+/* As timerthread_start.  valid: the call's other arguments are. */
+int start_instance(struct timerthread *tt, bool valid, const struct start *how);
 
 #endif

@@ -133,6 +133,17 @@ static inline void learn(const struct slot *s)
 		tool_acquire(s);
 }
 
+/* The end of a call that has tried to cancel, with the result r. */
+static inline int cancelled(struct timerthread *tt, const struct slot *s,
+			    timerthread_id id, int r)
+{
+	learn(s);
+	if (likely(r == 0))
+		cap_give(&tt->engine.cap);
+	PROBE2(cancel, id, r);
+	return r;
+}
+
 TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
@@ -140,12 +151,7 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 
 	if (unlikely(r < 0))
 		return r;
-	r = slot_cancel(s, id);
-	learn(s);
-	if (likely(r == 0))
-		cap_give(&tt->engine.cap);
-	PROBE2(cancel, id, r);
-	return r;
+	return cancelled(tt, s, id, slot_cancel(s, id));
 }
 
 TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
@@ -160,13 +166,9 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 	r = find(tt, id, &s);
 	if (unlikely(r < 0))
 		return r;
-	r = slot_take(s, id, &c);
-	learn(s);
-	if (r == 0) {
-		cap_give(&tt->engine.cap);
+	r = cancelled(tt, s, id, slot_take(s, id, &c));
+	if (r == 0)
 		*ret_arg = c.arg;
-	}
-	PROBE2(cancel, id, r);
 	return r;
 }
 
@@ -188,13 +190,9 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 	if (r < 0)
 		return r;
 	r = slot_cancel_pending(s, id);
-	if (unlikely(r == 1)) {
-		r = wait_for(tt, s, id);
-	} else {
-		learn(s);
-		if (likely(r == 0))
-			cap_give(&tt->engine.cap);
-	}
+	if (likely(r != 1))
+		return cancelled(tt, s, id, r);
+	r = wait_for(tt, s, id);
 	PROBE2(cancel, id, r);
 	return r;
 }
