@@ -32,53 +32,63 @@ static bool is_last(const struct queue *q, uint32_t i)
 /* Where the entries of a block begin, and where they end. */
 static struct entry *begin_of(const struct queue *q, uint32_t i)
 {
-	return i == q->head ? q->front : queue_row(q, i)->block->entry;
+	const struct row *row = queue_row(q, i);
+
+	return row->block->entry + row->begin;
 }
 
 static struct entry *end_of(const struct queue *q, uint32_t i)
 {
 	const struct row *row = queue_row(q, i);
 
-	return is_last(q, i) ? q->back : row->block->entry + row->n;
+	return row->block->entry + row->n;
 }
 
-static size_t count_of(const struct queue *q, uint32_t i)
+static uint32_t count_of(const struct queue *q, uint32_t i)
 {
-	return (size_t)(end_of(q, i) - begin_of(q, i));
+	const struct row *row = queue_row(q, i);
+
+	return row->n - row->begin;
 }
 
-/* When the first of these entries is due. */
-static int64_t nearest_of(const struct queue *q, uint32_t i)
+/*
+ * What adds an entry or pops one changes the queue's ends, and no row.  All
+ * else begins with this, which completes the first row and the last.  What then
+ * changes one of these rows ends with set_ends.
+ */
+static void complete(struct queue *q)
 {
-	return is_last(q, i) ? q->last_nearest : queue_row(q, i)->nearest;
+	struct row *first, *last;
+
+	if (q->blocks == 0)
+		return;
+	first = queue_row(q, q->head);
+	last = queue_row(q, q->tail - 1);
+	first->begin = (uint32_t)(q->front - first->block->entry);
+	last->n = (uint32_t)(q->back - last->block->entry);
+	last->nearest = last->begin < last->n ? q->last_nearest : INT64_MAX;
 }
 
-static void set_front_end(struct queue *q)
+/* Also moves head and tail, so that the first row and the last have a block. */
+static void set_ends(struct queue *q)
 {
-	q->front_end = is_last(q, q->head) ? q->back_end : end_of(q, q->head);
-}
+	struct row *last;
 
-static void set_front(struct queue *q)
-{
-	q->front = queue_row(q, q->head)->block->entry;
-	set_front_end(q);
-}
-
-/* Another row has become the last. */
-static void set_back(struct queue *q)
-{
-	const struct row *last = queue_row(q, q->tail - 1);
-
-	q->back = last->block->entry + last->n;
+	while (q->head != q->tail && !queue_row(q, q->head)->block)
+		q->head++;
+	while (q->head != q->tail && !queue_row(q, q->tail - 1)->block)
+		q->tail--;
+	if (q->head == q->tail) {
+		q->front = q->front_end = q->back = q->back_end = NULL;
+		q->last_nearest = INT64_MAX;
+		return;
+	}
+	last = queue_row(q, q->tail - 1);
+	q->front = begin_of(q, q->head);
+	q->back = end_of(q, q->tail - 1);
 	q->back_end = last->block->entry + BLOCK_ENTRIES;
+	q->front_end = is_last(q, q->head) ? q->back_end : end_of(q, q->head);
 	q->last_nearest = last->nearest;
-	set_front_end(q);
-}
-
-static void set_empty(struct queue *q)
-{
-	q->front = q->front_end = q->back = q->back_end = NULL;
-	q->last_nearest = INT64_MAX;
 }
 
 static bool is_full(const struct queue *q)
@@ -131,124 +141,75 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size)
 	return old;
 }
 
-/* Fills in the row of the last block, which will not be the last any more. */
-static void end_last(struct queue *q)
-{
-	struct row *last = queue_row(q, q->tail - 1);
-
-	last->nearest = q->last_nearest;
-	last->n = last->block->n = BLOCK_ENTRIES;
-}
-
 bool queue_extend(struct queue *q, struct block **spares)
 {
 	struct block *b = *spares;
 
 	if (!b || q->blocks == q->size)
 		return false;
+	complete(q);
+	if (q->blocks > 0)
+		queue_row(q, q->tail - 1)->block->n = BLOCK_ENTRIES;
 	if (is_full(q))
 		close_gaps(q);
 	*spares = b->next;
 	b->next = NULL;
-	if (q->blocks > 0)
-		end_last(q);
-	*queue_row(q, q->tail++) = (struct row){INT64_MAX, b, BLOCK_ENTRIES};
-	q->last_nearest = INT64_MAX;
-	q->back = b->entry;
-	q->back_end = b->entry + BLOCK_ENTRIES;
-	if (q->blocks++ == 0)
-		set_front(q);
+	*queue_row(q, q->tail++) = (struct row){INT64_MAX, b, 0, 0};
+	q->blocks++;
+	set_ends(q);
 	return true;
 }
 
-/* Moves head and tail, so that the first row and the last have a block. */
-static void trim(struct queue *q)
-{
-	while (q->head != q->tail && !queue_row(q, q->head)->block)
-		q->head++;
-	while (q->head != q->tail && !queue_row(q, q->tail - 1)->block)
-		q->tail--;
-}
-
-/* Takes a block out of its row.  The caller must mend the ends. */
+/* Takes a block out of its row. */
 static struct block *take_out(struct queue *q, uint32_t i)
 {
 	struct row *row = queue_row(q, i);
 	struct block *b = row->block;
 
-	*row = (struct row){INT64_MAX, NULL, 0};
+	*row = (struct row){INT64_MAX, NULL, 0, 0};
 	q->blocks--;
 	return b;
 }
 
 /*
- * For the first block or the last, of which a part is not used: moves its
- * entries to its beginning.
+ * Takes the block of row i.  Does not touch it, unless it is the first or the
+ * last, because it is usually not in this CPU's cache.  Of these two a part may
+ * not be used, so their entries are moved to the beginning.
  */
-static void settle(const struct queue *q, uint32_t i)
+static struct row take(struct queue *q, uint32_t i)
 {
-	struct block *b = queue_row(q, i)->block;
-	const struct entry *from = begin_of(q, i);
+	struct row taken = *queue_row(q, i);
+	struct block *b = taken.block;
 
-	b->n = count_of(q, i);
-	if (from != b->entry)
-		memory_move(b->entry, from, b->n * sizeof(*from));
-}
-
-/*
- * Takes the block of row i.  Does not read it, unless it is the first or the
- * last, because it is usually not in this CPU's cache.
- */
-static struct row take(struct queue *q, uint32_t i, int64_t nearest)
-{
-	struct row taken = {nearest, NULL, 0};
-
+	if (taken.begin > 0)
+		memory_move(b->entry, begin_of(q, i),
+			    count_of(q, i) * sizeof(b->entry[0]));
 	if (i == q->head || is_last(q, i))
-		settle(q, i);
-	taken.block = take_out(q, i);
+		b->n = count_of(q, i);
+	take_out(q, i);
 	return taken;
-}
-
-/* Corrects the ends after blocks were taken, perhaps the first or the last. */
-static void mend(struct queue *q)
-{
-	uint32_t head = q->head, tail = q->tail;
-
-	trim(q);
-	if (q->head == q->tail) {
-		set_empty(q);
-		return;
-	}
-	if (q->tail != tail)
-		set_back(q);
-	if (q->head != head)
-		set_front(q);
 }
 
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 {
-	uint32_t end, blocks = q->blocks, rows = QUEUE_STEP_ROWS - c->looked;
+	uint32_t end, rows = QUEUE_STEP_ROWS - c->looked;
 
 	if (!c->begun || (int32_t)(q->head - c->at) > 0)
 		c->at = q->head;
 	c->begun = true;
-	if (q->front == q->back)
-		q->last_nearest = INT64_MAX;
+	complete(q);
 	end = q->tail - c->at < rows ? q->tail : c->at + rows;
 	for (; c->at != end && c->taken < QUEUE_STEP; c->at++, c->looked++) {
-		int64_t nearest = nearest_of(q, c->at);
+		const struct row *row = queue_row(q, c->at);
 
-		if (!queue_row(q, c->at)->block ||
-		    (is_last(q, c->at) && q->back == queue_back_start(q)))
+		if (!row->block || row->begin == row->n)
 			continue;
-		if (nearest > by)
-			c->nearest =
-				nearest < c->nearest ? nearest : c->nearest;
-		else
-			c->row[c->taken++] = take(q, c->at, nearest);
+		if (row->nearest <= by)
+			c->row[c->taken++] = take(q, c->at);
+		else if (row->nearest < c->nearest)
+			c->nearest = row->nearest;
 	}
-	if (blocks != q->blocks)
-		mend(q);
+	set_ends(q);
 	if ((int32_t)(q->tail - c->at) > 0)
 		return false;
 	close_many_gaps(q);
@@ -256,41 +217,17 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 	return true;
 }
 
-/* The last block is empty now. */
-static void set_last_empty(struct queue *q)
-{
-	q->back = queue_back_start(q);
-	q->last_nearest = INT64_MAX;
-	if (is_last(q, q->head))
-		q->front = q->back;
-}
-
-static void set_end(struct queue *q, uint32_t i, struct entry *end)
-{
-	struct row *row = queue_row(q, i);
-
-	if (is_last(q, i)) {
-		q->back = end;
-		if (end == begin_of(q, i))
-			set_last_empty(q);
-		return;
-	}
-	row->n = (uint32_t)(end - row->block->entry);
-	row->block->n = row->n;
-	if (i == q->head)
-		q->front_end = end;
-}
-
 /* Takes out a block in which no entry is left. */
 static void free_block(struct queue *q, uint32_t i, struct block **spares)
 {
 	block_push(spares, take_out(q, i));
-	mend(q);
+	set_ends(q);
 	close_many_gaps(q);
 }
 
 TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
 {
+	complete(q);
 	free_block(q, q->head, spares);
 }
 
@@ -314,16 +251,16 @@ static uint32_t row_before(const struct queue *q, uint32_t i)
 static void join(struct queue *q, uint32_t from, uint32_t i,
 		 struct block **spares)
 {
-	struct entry *begin = queue_row(q, i)->block->entry,
-		     *end = end_of(q, i);
-	size_t n = count_of(q, from);
-	int64_t nearest = queue_row(q, from)->nearest;
+	struct row *to = queue_row(q, i), *row = queue_row(q, from);
+	uint32_t n = count_of(q, from);
 
-	memory_move(begin + n, begin, (size_t)(end - begin) * sizeof(*begin));
-	memory_move(begin, begin_of(q, from), n * sizeof(*begin));
-	set_end(q, i, end + n);
-	if (nearest < queue_row(q, i)->nearest)
-		queue_row(q, i)->nearest = nearest;
+	memory_move(to->block->entry + n, to->block->entry,
+		    to->n * sizeof(struct entry));
+	memory_move(to->block->entry, begin_of(q, from),
+		    n * sizeof(struct entry));
+	to->block->n = to->n += n;
+	if (row->nearest < to->nearest)
+		to->nearest = row->nearest;
 	free_block(q, from, spares);
 }
 
@@ -333,25 +270,31 @@ static void join(struct queue *q, uint32_t from, uint32_t i,
  */
 static void close_holes(struct queue *q, uint32_t i, struct block **spares)
 {
-	struct entry *begin = begin_of(q, i), *end = end_of(q, i), *to = begin;
+	struct row *row = queue_row(q, i);
+	struct entry *to = begin_of(q, i), *end = end_of(q, i);
 	uint32_t before;
 
-	for (const struct entry *e = begin; e < end; e++) {
+	for (const struct entry *e = to; e < end; e++) {
 		*to = *e;
 		to += !entry_is_hole(e);
 	}
-	if (to < end)
-		set_end(q, i, to);
-	if (is_last(q, i))
-		return;
-	if (to == begin) {
-		free_block(q, i, spares);
+	row->n = (uint32_t)(to - row->block->entry);
+	if (is_last(q, i)) {
+		if (row->n == row->begin)
+			*row = (struct row){INT64_MAX, row->block, 0, 0};
+		set_ends(q);
 		return;
 	}
+	if (to < end)
+		row->block->n = row->n;
 	before = row_before(q, i);
-	if (before != i &&
-	    count_of(q, before) + count_of(q, i) <= BLOCK_ENTRIES)
+	if (row->n == row->begin)
+		free_block(q, i, spares);
+	else if (before != i &&
+		 count_of(q, before) + count_of(q, i) <= BLOCK_ENTRIES)
 		join(q, before, i, spares);
+	else
+		set_ends(q);
 }
 
 /* The entry at a position, and how many are left from there on; or NULL. */
@@ -376,6 +319,7 @@ bool queue_at_back(const struct queue *q, const struct queue_position *p)
 void queue_leave(struct queue *q, struct queue_position *p,
 		 struct block **spares)
 {
+	complete(q);
 	if (p->row - q->head < q->tail - q->head && queue_row(q, p->row)->block)
 		close_holes(q, p->row, spares);
 	*p = (struct queue_position){p->row + 1, 0};
@@ -387,6 +331,7 @@ struct entry *queue_walk(struct queue *q, struct queue_position *p,
 	struct entry *e = NULL;
 
 	*left = 0;
+	complete(q);
 	if (p->row - q->head >= q->tail - q->head)
 		*p = (struct queue_position){q->head, 0};
 	if (q->blocks > 0 && queue_row(q, p->row)->block)

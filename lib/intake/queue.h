@@ -27,9 +27,10 @@
 #include <stddef.h>
 
 struct row {
-	int64_t nearest;     /* no entry is earlier; not kept in the last row */
+	int64_t nearest; /* no entry is earlier; not up to date if the last */
 	struct block *block; /* NULL: it was taken */
-	uint32_t n;          /* entries end here; not kept in the last row */
+	uint32_t n;          /* entries end here; not up to date if the last */
+	uint32_t begin;      /* they begin here; not up to date if the first */
 };
 
 struct queue {

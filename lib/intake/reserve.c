@@ -72,7 +72,7 @@ static bool reserve_rows(struct queue *q, size_t blocks)
 		return false;
 	/* Also touches them. */
 	for (uint32_t i = 0; i < size; i++)
-		row[i] = (struct row){INT64_MAX, NULL, 0};
+		row[i] = (struct row){INT64_MAX, NULL, 0, 0};
 	queue_give_rows(q, row, size);
 	return true;
 }

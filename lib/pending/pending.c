@@ -302,7 +302,7 @@ static void open_first(struct pending *p, int64_t now)
 {
 	struct entry first = *heap_at(&p->blocks, 0);
 	struct block *b = block_of(&first);
-	struct row rest = {first.deadline, b->next, 0};
+	struct row rest = {first.deadline, b->next, 0, 0};
 
 	heap_remove(&p->blocks, 0);
 	if (unlikely(rest.block))

@@ -45,7 +45,7 @@ START_TEST(take_adds_to_the_rows)
 
 	begin();
 	other->next = NULL;
-	c.row[0] = (struct row){7, other, 0};
+	c.row[0] = (struct row){7, other, 0, 0};
 	c.taken = 1;
 	add(1, 1);
 	ck_assert(queue_take(&queue, &c, 1));

@@ -66,6 +66,7 @@ void queue_check(const struct queue *q)
 		check_row(q, i);
 		must(is_last(q, i) || (row->n > 0 && row->n <= BLOCK_ENTRIES));
 		must(is_last(q, i) || row->block->n == row->n);
+		must(i == q->head || row->begin == 0);
 		blocks++;
 	}
 	must(blocks == q->blocks);
