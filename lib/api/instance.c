@@ -104,7 +104,7 @@ void instance_free_inherited(struct timerthread *tt)
 	KEEP_ERRNO;
 
 	instances_remove(&tt->listed);
-	engine_close_inherited(&tt->engine);
+	engine_close(&tt->engine, true);
 	runs_free(&tt->runs);
 	memory_free(tt);
 }

@@ -69,7 +69,7 @@ static void request_stop(struct timerthread *tt)
 		tt->life = LIFE_STOPPED;
 	} else if (tt->life == LIFE_RUNNING) {
 		tt->life = LIFE_STOPPING;
-		intake_shut(tt->engine.intake);
+		intake_set_open(tt->engine.intake, false);
 		runs_close_running(&tt->runs);
 		wakeup_stop(&tt->engine.wakeup);
 	}

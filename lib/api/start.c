@@ -55,7 +55,7 @@ static int begin(struct timerthread *tt, const struct start *how)
 
 	if (r != 0)
 		return -r;
-	intake_open(tt->engine.intake);
+	intake_set_open(tt->engine.intake, true);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	if (r == 0)
 		r = begin(tt, how);
 	if (r < 0) {
-		engine_close(e);
+		engine_close(e, false);
 		runs_free(&tt->runs);
 	}
 	return r;

@@ -19,13 +19,6 @@ void engine_init(struct engine *e, struct timerthread *instance)
 	wakeup_init(&e->wakeup, &e->watch);
 }
 
-/* Only the pages that were touched need memory. */
-static void free_measured(struct engine *e)
-{
-	pages_free(e->measured, sizeof(*e->measured));
-	e->measured = NULL;
-}
-
 static bool make_parts(struct engine *e, uint32_t buckets)
 {
 	e->intake = intake_create(buckets);
@@ -42,7 +35,7 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 	if (r < 0)
 		return r;
 	if (!make_parts(e, buckets)) {
-		engine_close(e);
+		engine_close(e, false);
 		return -ENOMEM;
 	}
 	e->next = INT64_MAX;
@@ -59,32 +52,25 @@ bool engine_reserve(struct engine *e, size_t n)
 	return r;
 }
 
-void engine_close(struct engine *e)
+void engine_close(struct engine *e, bool inherited)
 {
 	if (e->intake) {
-		pending_destroy(&e->pending);
+		/* Else a thread was in a turn that does not exist here. */
+		if (atom32_load(&e->busy) == 0)
+			pending_destroy(&e->pending);
 		intake_destroy(e->intake);
 	}
 	e->intake = NULL;
-	free_measured(e);
+	/* Only the pages that were touched need memory. */
+	pages_free(e->measured, sizeof(*e->measured));
+	e->measured = NULL;
 	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
-	sleeper_close(&e->wakeup.sleeper, false);
-}
-
-void engine_close_inherited(struct engine *e)
-{
-	if (atom32_load(&e->busy) == 0)
-		pending_destroy(&e->pending);
-	intake_destroy_inherited(e->intake);
-	free_measured(e);
-	cap_close(&e->cap);
-	wakeup_close(&e->wakeup);
-	sleeper_close(&e->wakeup.sleeper, true);
+	sleeper_close(&e->wakeup.sleeper, inherited);
 }
 
 void engine_destroy(struct engine *e)
 {
 	await_empty(&e->await);
-	engine_close(e);
+	engine_close(e, false);
 }

@@ -106,7 +106,7 @@ static inline void engine_set_busy(struct engine *e)
 	keep_order();
 }
 
-/* Release: all changes are written before it, for engine_close_inherited. */
+/* Release: all changes are written before it, for engine_close. */
 static inline void engine_set_idle(struct engine *e)
 {
 	atom32_store_release(&e->busy, 0);
@@ -125,15 +125,12 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled);
 /* Allocates memory for n timers; after engine_open.  False: no memory. */
 bool engine_reserve(struct engine *e, size_t n);
 
-/* Frees what engine_open made. */
-void engine_close(struct engine *e);
-
 /*
- * The same in a child of fork(2).  Threads that do not exist in the child may
- * have been changing some of this; what they were changing is left alone, and
- * its memory is lost.
+ * Frees what engine_open made.  inherited: in a child of fork(2).  Threads that
+ * do not exist there may have been changing some of this; what they were
+ * changing is left alone, and its memory is lost.
  */
-void engine_close_inherited(struct engine *e);
+void engine_close(struct engine *e, bool inherited);
 
 /* Waits until no thread is in await_cancel, and frees all that is left. */
 void engine_destroy(struct engine *e);

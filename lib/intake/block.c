@@ -36,11 +36,6 @@ void block_pool_init(struct block_pool *p)
 
 void block_pool_destroy(struct block_pool *p)
 {
-	block_free_all(p->chain);
-}
-
-void block_pool_destroy_inherited(struct block_pool *p)
-{
 	if (lock_try(&p->lock))
 		block_free_all(p->chain);
 }

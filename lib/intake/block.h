@@ -62,10 +62,9 @@ static inline struct block *block_pop(struct block **chain)
 }
 
 void block_pool_init(struct block_pool *p);
-void block_pool_destroy(struct block_pool *p);
 
-/* In a child of fork(2), as bucket_destroy_inherited. */
-void block_pool_destroy_inherited(struct block_pool *p);
+/* Also in a child of fork(2): see bucket_destroy. */
+void block_pool_destroy(struct block_pool *p);
 
 /* Allocates n blocks, and keeps this many from now on.  False: no memory. */
 bool block_pool_fill(struct block_pool *p, size_t n);

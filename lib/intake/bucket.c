@@ -17,23 +17,13 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 	slots_init(&b->slots, number, shift);
 }
 
-static void destroy_arrivals(struct bucket *b)
-{
-	for (int i = 0; i < LANES; i++)
-		queue_destroy(&b->lane[i].queue);
-	block_free_all(b->spares);
-}
-
 void bucket_destroy(struct bucket *b)
 {
-	destroy_arrivals(b);
-	slots_destroy(&b->slots);
-}
-
-void bucket_destroy_inherited(struct bucket *b)
-{
-	if (lock_try(&b->lock))
-		destroy_arrivals(b);
+	if (lock_try(&b->lock)) {
+		for (int i = 0; i < LANES; i++)
+			queue_destroy(&b->lane[i].queue);
+		block_free_all(b->spares);
+	}
 	/* Slots are only ever added, so they can be freed in any case. */
 	slots_destroy(&b->slots);
 }
@@ -70,16 +60,9 @@ void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now)
 	bucket_set_doubtful(b, w);
 }
 
-void bucket_open(struct bucket *b)
+void bucket_set_open(struct bucket *b, bool open)
 {
 	lock_acquire(&b->lock);
-	b->state = BUCKET_OPEN;
-	lock_release(&b->lock);
-}
-
-void bucket_shut(struct bucket *b)
-{
-	lock_acquire(&b->lock);
-	b->state = BUCKET_SHUT;
+	b->state = open ? BUCKET_OPEN : BUCKET_SHUT;
 	lock_release(&b->lock);
 }

@@ -24,12 +24,12 @@
  *     functions for a few microseconds at a time.  Now and then there is a pass
  *     over the rows of a lane (one for 255 arrivals) or the bitmap of slots (a
  *     word for 64): about ten microseconds if a million timers are pending.
- *  4. Before bucket_open and after bucket_shut nothing is scheduled.
+ *  4. Nothing is scheduled unless bucket_set_open has opened it.
  *  5. No timer in the bucket is due before `nearest`, which is announced to the
  *     wake-up.  Exception: while the driver is visiting the bucket.
  *
  * Any thread: schedule, reschedule, get_deadline.  Its first user: init.  The
- * thread that starts or stops the instance: open, shut.  The driver: collect,
+ * thread that starts or stops the instance: set_open.  The driver: collect,
  * put, reclaim, flush.
  */
 #ifndef TT_BUCKET_H
@@ -106,16 +106,15 @@ struct bucket {
 /* *b must be all zero, but its lock may be held. */
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 		 struct block_pool *pool);
-void bucket_destroy(struct bucket *b);
 
 /*
- * In a child of fork(2).  The lock may be held by a thread that does not exist
- * in the child.  Then everything that the thread was changing is not freed.
+ * In a child of fork(2), the lock may be held by a thread that does not exist
+ * there.  Then everything that the thread was changing is not freed.
  */
-void bucket_destroy_inherited(struct bucket *b);
+void bucket_destroy(struct bucket *b);
 
-void bucket_open(struct bucket *b);
-void bucket_shut(struct bucket *b);
+/* False: from now on nothing is scheduled here. */
+void bucket_set_open(struct bucket *b, bool open);
 
 /* As timerthread_schedule_every.  The arguments were checked. */
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,

@@ -55,14 +55,6 @@ void intake_destroy(struct intake *in)
 	pages_free(in, size_of(in->n));
 }
 
-void intake_destroy_inherited(struct intake *in)
-{
-	for (uint32_t i = 0; i < in->n; i++)
-		bucket_destroy_inherited(&in->bucket[i]);
-	block_pool_destroy_inherited(&in->pool);
-	pages_free(in, size_of(in->n));
-}
-
 void intake_used(struct intake *in, struct bucket_set *ret_used)
 {
 	lock_acquire(&in->lock);
@@ -70,35 +62,18 @@ void intake_used(struct intake *in, struct bucket_set *ret_used)
 	lock_release(&in->lock);
 }
 
-/* Returns the buckets that must be opened or shut. */
-static struct bucket_set set_open(struct intake *in, bool open)
+/* If it is shut, a bucket that is used for the first time later is, too. */
+void intake_set_open(struct intake *in, bool open)
 {
 	struct bucket_set used;
+	uint32_t i;
 
 	lock_acquire(&in->lock);
 	in->open = open;
 	used = in->used;
 	lock_release(&in->lock);
-	return used;
-}
-
-void intake_open(struct intake *in)
-{
-	struct bucket_set used = set_open(in, true);
-	uint32_t i;
-
 	while (bucket_set_take(&used, &i))
-		bucket_open(&in->bucket[i]);
-}
-
-/* A bucket that is used for the first time after this is found shut. */
-void intake_shut(struct intake *in)
-{
-	struct bucket_set used = set_open(in, false);
-	uint32_t i;
-
-	while (bucket_set_take(&used, &i))
-		bucket_shut(&in->bucket[i]);
+		bucket_set_open(&in->bucket[i], open);
 }
 
 void intake_set_up(struct intake *in, struct bucket *b)

@@ -20,7 +20,7 @@
  * has it set up.
  *
  * Any thread: pick, use, used, slot, and the buckets' own functions.  The
- * thread that starts or stops the instance: create, destroy, open, shut.  The
+ * thread that starts or stops the instance: create, destroy, set_open.  The
  * driver: the rest.
  */
 #ifndef TT_INTAKE_H
@@ -53,13 +53,11 @@ struct intake {
 
 /* NULL: no memory. */
 struct intake *intake_create(uint32_t n);
+
+/* Also in a child of fork(2): see bucket_destroy. */
 void intake_destroy(struct intake *in);
 
-/* In a child of fork(2): as bucket_destroy_inherited. */
-void intake_destroy_inherited(struct intake *in);
-
-void intake_open(struct intake *in);
-void intake_shut(struct intake *in);
+void intake_set_open(struct intake *in, bool open);
 
 /*
  * Sets up a bucket, if it was not used before.  False: it is shut.  The caller

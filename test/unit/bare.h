@@ -18,7 +18,7 @@ static inline void bare_open(uint32_t buckets, clockid_t clock)
 {
 	engine.watch.clock = clock;
 	ck_assert_int_eq(engine_open(&engine, buckets, false), 0);
-	intake_open(engine.intake);
+	intake_set_open(engine.intake, true);
 	use_all(engine.intake);
 }
 

@@ -30,7 +30,7 @@ static inline void make_intake(uint32_t n)
 static inline void begin_intake(uint32_t n)
 {
 	make_intake(n);
-	intake_open(intake);
+	intake_set_open(intake, true);
 	use_all(intake);
 }
 

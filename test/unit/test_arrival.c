@@ -109,7 +109,7 @@ static int64_t deadline_of_one(uint64_t id)
 
 static void shut(void)
 {
-	bucket_shut(bucket);
+	bucket_set_open(bucket, false);
 }
 
 START_TEST(shut_while_it_asks_for_the_time)
@@ -121,7 +121,7 @@ START_TEST(shut_while_it_asks_for_the_time)
 	ck_assert_int_eq(try_to_schedule(-S, &id), -ESHUTDOWN);
 	ck_assert_ptr_null(at_clock);
 	ck_assert_uint_eq(id, 77);
-	bucket_open(bucket);
+	bucket_set_open(bucket, true);
 	id = schedule_one(time_now() + HOUR);
 	at_clock = shut;
 	ck_assert_int_eq(reschedule(id, 0), -ESHUTDOWN);
@@ -177,7 +177,7 @@ START_TEST(shut_while_it_looks_for_memory)
 	fail_step = shut;
 	fail_arm(0, ALL);
 	r[0] = try_to_schedule(HOUR, &id);
-	bucket_open(bucket);
+	bucket_set_open(bucket, true);
 	r[1] = try_to_schedule(HOUR, &id);
 	fail_disarm();
 	ck_assert_ptr_null(fail_step);
@@ -189,7 +189,7 @@ START_TEST(shut_while_it_looks_for_memory)
 	fail_step = shut;
 	fail_arm(0, ALL);
 	r[0] = reschedule(id, time_now() + S);
-	bucket_open(bucket);
+	bucket_set_open(bucket, true);
 	/* It has no entry then, and does without. */
 	errno = E2BIG;
 	r[1] = reschedule(id, time_now() + S);

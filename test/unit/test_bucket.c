@@ -14,10 +14,10 @@ START_TEST(only_while_open)
 	uint64_t id = 77;
 
 	begin();
-	bucket_shut(bucket);
+	bucket_set_open(bucket, false);
 	ck_assert_int_eq(try_to_schedule(1, &id), -ESHUTDOWN);
 	ck_assert_uint_eq(id, 77);
-	bucket_open(bucket);
+	bucket_set_open(bucket, true);
 	schedule(1);
 	ck_assert_uint_eq(run_all(), 1);
 	end();

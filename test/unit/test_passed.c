@@ -204,7 +204,7 @@ START_TEST(others_wake_the_driver_for_one_that_is_held_up)
 
 	/* Nor does this open a bucket that is shut. */
 	hold_up_a_caller(far - 3 * MS);
-	bucket_shut(bucket);
+	bucket_set_open(bucket, false);
 	ck_assert_int_eq(try_to_schedule(far, NULL), -ESHUTDOWN);
 	ck_assert_int_eq(arrival_without_room(bucket, &wakeup, false, -ENOMEM),
 			 -ESHUTDOWN);

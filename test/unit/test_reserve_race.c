@@ -40,7 +40,7 @@ static void begin(size_t n)
 	watch_init_virtual(&watch, 0);
 	make_intake(BUCKETS);
 	ck_assert(intake_reserve(intake, n));
-	intake_open(intake);
+	intake_set_open(intake, true);
 	fail_arm(0, UINT32_MAX);
 }
 

@@ -22,7 +22,7 @@ static void begin(void)
 	watch_init_virtual(&engine.watch, START);
 	engine.wakeup.spin = SPIN;
 	ck_assert_int_eq(engine_open(&engine, 2, false), 0);
-	intake_open(engine.intake);
+	intake_set_open(engine.intake, true);
 	use_all(engine.intake);
 }
 
