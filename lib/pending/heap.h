@@ -10,12 +10,13 @@
  *  2. heap_make_room and heap_reserve allocate memory; so does heap_remove, to
  *     shrink the array.  Each may fail without harm.
  *  3. At least a quarter of the memory is used, except for a page, or for a
- *     reserve.
+ *     reserve, or if there is no memory for a smaller array.
  *
  * The array is copied when it must grow or can shrink.  It holds what is due
  * within the same 131 us (wheel.h), or belongs to a reserve, which stays.  So
- * copying is a small part of what these timers cost when they run: with four
- * million that are due at the same time, 40 ms of two seconds.
+ * copying is a small part of what these timers cost anyway: with four million
+ * of them, growing takes 28 ms and shrinking 16 ms, and taking them out 1.7 s
+ * (in a virtual machine with two CPUs).
  *
  * Not thread-safe; the driver owns it.
  */

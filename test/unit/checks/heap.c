@@ -7,7 +7,6 @@
 void heap_check(const struct heap *h)
 {
 	must(h->n == 0 || h->n + HEAP_SHIFT <= h->size);
-	must(h->size / 2 < h->kept || h->n >= h->size / 4);
 	must((uintptr_t)h->array % TT_CACHE_LINE == 0);
 	for (size_t i = 1; i < h->n; i++) {
 		size_t parent = (i - 1) / HEAP_ARITY;
