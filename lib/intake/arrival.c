@@ -5,118 +5,93 @@
 #include "os/errno.h"
 #include "os/memory.h"
 
-/* What is missing for an arrival. */
-struct lack {
-	int chunk;          /* of slots; -1: none */
-	uint32_t untouched; /* word of slots; 0: none */
-	bool block;
-	uint32_t rows;
-	bool allocate; /* may allocate a block, if none is kept */
-};
-
-/* How to get the slots that are missing. */
-static int look_for_slots(const struct bucket *b, struct lack *lack)
+int arrival_grow_slots(struct bucket *b)
 {
-	if (!b->grows)
+	struct slots *t = &b->slots;
+	uint32_t untouched;
+	int chunk;
+	bool grows;
+	void *memory;
+
+	lock_acquire(&b->lock);
+	grows = b->grows;
+	untouched = slots_untouched(t);
+	chunk = slots_next_chunk(t);
+	lock_release(&b->lock);
+	if (!grows)
 		return -ENOMEM;
-	lack->untouched = slots_untouched(&b->slots);
-	if (lack->untouched > 0)
+	if (untouched > 0) {
+		slots_touch(t, untouched);
+		lock_acquire(&b->lock);
+		slots_add_touched(t, untouched);
+		lock_release(&b->lock);
 		return 0;
-	lack->chunk = slots_next_chunk(&b->slots);
-	return lack->chunk >= 0 ? 0 : -EAGAIN;
-}
-
-/*
- * -ENOMEM: memory is missing, and none may be allocated.  -EAGAIN: there may be
- * no more slots.
- */
-static int look(const struct bucket *b, const struct lane *l, bool slot,
-		struct lack *lack)
-{
-	bool full = !queue_has_room(&l->queue, 1);
-
-	*lack = (struct lack){
-		.chunk = -1,
-		.block = full && !b->spares,
-		.rows = full ? queue_wants_rows(&l->queue) : 0,
-		.allocate = b->grows,
-	};
-	if (lack->rows > 0 && !b->grows)
+	}
+	if (chunk < 0)
+		return -EAGAIN;
+	memory = slots_chunk_alloc(chunk);
+	if (!memory)
 		return -ENOMEM;
-	return slot && !slots_any(&b->slots) ? look_for_slots(b, lack) : 0;
+	lock_acquire(&b->lock);
+	if (slots_add_chunk(t, chunk, memory))
+		memory = NULL;
+	lock_release(&b->lock);
+	/* Else another thread has added that chunk. */
+	slots_chunk_free(chunk, memory);
+	return 0;
 }
 
-struct memory {
-	void *chunk;
-	struct block *block;
-	struct row *rows;
-};
+/* False: no memory. */
+static bool add_rows(struct bucket *b, struct lane *l, uint32_t size)
+{
+	struct row *rows = memory_alloc(size * sizeof(*rows));
 
-static struct block *take_block(struct bucket *b, bool allocate)
+	if (!rows)
+		return false;
+	lock_acquire(&b->lock);
+	rows = queue_give_rows(&l->queue, rows, size);
+	lock_release(&b->lock);
+	memory_free(rows);
+	return true;
+}
+
+static bool add_spare(struct bucket *b, bool grows)
 {
 	struct block *block = block_pool_take(b->pool);
 
-	return block || !allocate ? block : block_alloc();
-}
-
-/* Allocates what is missing.  False: some of it could not be had. */
-static bool take(struct bucket *b, struct memory *m, const struct lack *lack)
-{
-	*m = (struct memory){NULL, NULL, NULL};
-	if (lack->chunk >= 0)
-		m->chunk = slots_chunk_alloc(lack->chunk);
-	if (lack->block)
-		m->block = take_block(b, lack->allocate);
-	if (lack->rows)
-		m->rows = memory_alloc(lack->rows * sizeof(*m->rows));
-	return !m->chunk == (lack->chunk < 0) && !m->block == !lack->block &&
-	       !m->rows == !lack->rows;
-}
-
-/*
- * Gives the memory to the bucket.  If another thread has done the same, it is
- * left in *m.
- */
-static void give(struct bucket *b, struct lane *l, struct memory *m,
-		 const struct lack *lack)
-{
-	if (m->chunk && slots_add_chunk(&b->slots, lack->chunk, m->chunk))
-		m->chunk = NULL;
-	if (lack->untouched > 0)
-		slots_add_touched(&b->slots, lack->untouched);
-	if (m->block && !b->spares) {
-		block_push(&b->spares, m->block);
-		m->block = NULL;
+	if (!block && grows)
+		block = block_alloc();
+	if (!block)
+		return false;
+	lock_acquire(&b->lock);
+	if (!b->spares) {
+		b->spares = block;
+		block = NULL;
 	}
-	if (m->rows)
-		m->rows = queue_give_rows(&l->queue, m->rows, lack->rows);
+	lock_release(&b->lock);
+	block_pool_give(b->pool, block);
+	return true;
 }
 
 TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
 {
 	KEEP_ERRNO;
-	struct lack lack;
-	struct memory m;
-	int r;
+	bool full, spare, grows;
+	uint32_t rows;
 
 	lock_acquire(&b->lock);
-	r = look(b, l, slot, &lack);
+	slot = slot && !slots_any(&b->slots);
+	full = !queue_has_room(&l->queue, 1);
+	rows = full ? queue_wants_rows(&l->queue) : 0;
+	spare = full && !b->spares;
+	grows = b->grows;
 	lock_release(&b->lock);
-	if (r < 0)
-		return r;
-	/* With slots, the call can go on without room for an entry. */
-	if (!take(b, &m, &lack) && !m.chunk && lack.untouched == 0)
-		r = -ENOMEM;
-	if (lack.untouched > 0)
-		slots_touch(&b->slots, lack.untouched);
-	lock_acquire(&b->lock);
-	give(b, l, &m, &lack);
-	lock_release(&b->lock);
-	if (m.chunk)
-		slots_chunk_free(lack.chunk, m.chunk);
-	block_pool_give(b->pool, m.block);
-	memory_free(m.rows);
-	return r;
+	if (slot)
+		return arrival_grow_slots(b);
+	if ((rows > 0 && !(grows && add_rows(b, l, rows))) ||
+	    (spare && !add_spare(b, grows)))
+		return -ENOMEM;
+	return 0;
 }
 
 /*

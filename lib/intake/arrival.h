@@ -38,11 +38,14 @@ enum {
 };
 
 /*
- * Allocates memory for what is missing: room for an entry in this lane, and a
- * slot if that is asked for.  Without the lock.  Returns 0, -ENOMEM, or
+ * Allocates memory for what is missing: a slot if that is asked for, or else
+ * room for an entry in this lane.  Without the lock.  Returns 0, -ENOMEM, or
  * -EAGAIN: there may be no more slots.
  */
 int arrival_grow(struct bucket *b, struct lane *l, bool slot);
+
+/* The same for slots, whether the bucket has some or not. */
+int arrival_grow_slots(struct bucket *b);
 
 /*
  * Announces a deadline, or an earlier time, to the driver.  Returns as

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "intake/arrival.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"
 #include "os/memory.h"
@@ -39,23 +40,14 @@ size_t reserve_blocks(const struct intake *in, size_t n)
 	return blocks_for(n) + (lanes < n ? lanes : n) + in->n + DRIVER_BLOCKS;
 }
 
-static bool reserve_slots(struct slots *t, size_t n)
+static bool reserve_slots(struct bucket *b, size_t n)
 {
-	t->all = true;
-	while (slots_room(t) < n) {
-		uint32_t word = slots_untouched(t);
-		int chunk = word > 0 ? -1 : slots_next_chunk(t);
-		void *memory = chunk < 0 ? NULL : slots_chunk_alloc(chunk);
-
-		/* Nobody else adds a chunk, so memory that there is goes in. */
-		if (word > 0) {
-			slots_touch(t, word);
-			slots_add_touched(t, word);
-		} else if (!memory || !slots_add_chunk(t, chunk, memory)) {
+	b->slots.all = true;
+	while (slots_room(&b->slots) < n) {
+		if (arrival_grow_slots(b) < 0)
 			return false;
-		}
 	}
-	slots_touch_bits(t);
+	slots_touch_bits(&b->slots);
 	return true;
 }
 
@@ -79,7 +71,7 @@ static bool reserve_rows(struct queue *q, size_t blocks)
 
 static bool reserve_in_bucket(struct bucket *b, size_t n)
 {
-	bool ok = reserve_slots(&b->slots, slots_for(n));
+	bool ok = reserve_slots(b, slots_for(n));
 
 	for (int i = 0; ok && i < LANES; i++)
 		ok = reserve_rows(&b->lane[i].queue, blocks_for(n));
