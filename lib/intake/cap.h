@@ -59,16 +59,16 @@ struct cap {
 	struct cpu_map cpus;
 	struct purse *purse; /* one for each CPU */
 	/*
-	 * Odd: some purse may be open.  Incremented when the first purse opens,
-	 * and when all have been closed.  Written under the lock.
-	 */
-	atom32 openings;
-	struct lock lock; /* for opening and closing; before a purse's */
-	/*
 	 * The common purse.  Any thread changes it.  So it lies behind the
 	 * other purses, far from what each call reads.
 	 */
 	atomword *common;
+	/*
+	 * Odd: some purse may be open.  Incremented when the first purse opens,
+	 * and when all have been closed.  Written under the lock.
+	 */
+	atom32 openings __attribute__((aligned(TT_FAR_APART)));
+	struct lock lock; /* for opening and closing; before a purse's */
 };
 
 /* Makes n purses, if there is a cap.  False: no memory. */

@@ -38,9 +38,10 @@
 struct intake {
 	/* Constant. */
 	uint32_t n;
-	uint32_t shift;         /* how many bits of an index are the bucket */
-	struct cpu_map cpus;    /* a bucket for each */
-	struct block_pool pool; /* for all buckets; has its own lock */
+	uint32_t shift;      /* how many bits of an index are the bucket */
+	struct cpu_map cpus; /* a bucket for each */
+	/* For all buckets; has its own lock. */
+	struct block_pool pool __attribute__((aligned(TT_FAR_APART)));
 	/* Taken before a bucket's lock. */
 	struct lock lock;
 	/* Protected by the lock. */

@@ -59,7 +59,14 @@
 #define WAKEUP_ROW 4
 
 struct wakeup {
-	struct lock lock;
+	/* Constant while the driver runs: calls read it, and nobody writes. */
+	struct watch *watch;
+	int64_t slack; /* the driver may sleep this much past a deadline */
+	int64_t spin;  /* or is awake this much before it; 0: no spin */
+	uint32_t n;    /* buckets */
+	struct sleeper sleeper;
+	int64_t *visit; /* like arrivals, for each bucket; under the lock */
+	struct lock lock __attribute__((aligned(TT_FAR_APART)));
 	/*
 	 * The futex.  Written under the lock, read without it.  It changes when
 	 * the driver must not sleep on, and when stopping is set.
@@ -79,13 +86,6 @@ struct wakeup {
 	/* Protected by the lock; by CLOCK_MONOTONIC. */
 	int64_t awake;       /* how long it was awake, until its last sleep */
 	int64_t awake_since; /* INT64_MAX: it is not awake */
-	int64_t *visit;      /* like arrivals, for each bucket */
-	/* Constant while the driver runs. */
-	uint32_t n;    /* buckets */
-	int64_t slack; /* the driver may sleep this much past a deadline */
-	int64_t spin;  /* or is awake this much before it; 0: no spin */
-	struct watch *watch;
-	struct sleeper sleeper;
 	/* For the driver only. */
 	uint32_t woken; /* sleeps in a row that a wake-up ended */
 	int64_t rested; /* its own timers end no sleep before this */
