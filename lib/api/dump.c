@@ -97,7 +97,7 @@ static void add_histogram(struct text *t, const char *name,
 static void add_running(struct text *t, const struct timerthread *tt)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC);
-	struct sighting s = RUNNING_BEGIN;
+	struct run s = RUNNING_BEGIN;
 
 	text_add(t, "running now\n");
 	while (running_next(tt, now, &s)) {

@@ -8,9 +8,9 @@
 
 #include <errno.h>
 
-bool running_next(const struct timerthread *tt, int64_t by, struct sighting *s)
+bool running_next(const struct timerthread *tt, int64_t by, struct run *s)
 {
-	struct sighting best = {.id = UINT64_MAX, .since.steady = by};
+	struct run best = {.id = UINT64_MAX, .since.steady = by};
 
 	runs_next_of(&tt->engine.inside, s, &best);
 	runs_next(&tt->runs, s, &best);
@@ -18,7 +18,7 @@ bool running_next(const struct timerthread *tt, int64_t by, struct sighting *s)
 	return best.id != UINT64_MAX;
 }
 
-static int64_t run_time(const struct sighting *s, int64_t now)
+static int64_t run_time(const struct run *s, int64_t now)
 {
 	return now > s->since.steady ? now - s->since.steady : 0;
 }
@@ -26,7 +26,7 @@ static int64_t run_time(const struct sighting *s, int64_t now)
 int64_t running_longest(const struct timerthread *tt)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC);
-	struct sighting s = RUNNING_BEGIN;
+	struct run s = RUNNING_BEGIN;
 
 	return running_next(tt, now, &s) ? run_time(&s, now) : 0;
 }
@@ -35,7 +35,7 @@ TT_EXPORT int timerthread_get_running(struct timerthread *tt,
 				      timerthread_id *ret_id,
 				      int64_t *ret_since)
 {
-	struct sighting s = RUNNING_BEGIN;
+	struct run s = RUNNING_BEGIN;
 	int r = instance_check(tt, true);
 
 	if (r < 0)
@@ -54,7 +54,7 @@ TT_EXPORT int timerthread_visit_running(struct timerthread *tt,
 					timerthread_slow_fn *fn, void *ctx)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC);
-	struct sighting s = RUNNING_BEGIN;
+	struct run s = RUNNING_BEGIN;
 	int n = instance_check(tt, fn && threshold >= 0);
 
 	if (n < 0 || !instance_lives(tt))

@@ -15,13 +15,13 @@
 #include "api/instance.h"
 
 /* The position before the first one. */
-#define RUNNING_BEGIN ((struct sighting){.since.steady = INT64_MIN})
+#define RUNNING_BEGIN ((struct run){.since.steady = INT64_MIN})
 
 /*
  * Stores in *s the one that comes after *s and had begun by the time `by`, on
  * CLOCK_MONOTONIC.  False: there is none.
  */
-bool running_next(const struct timerthread *tt, int64_t by, struct sighting *s);
+bool running_next(const struct timerthread *tt, int64_t by, struct run *s);
 
 /* How long the one that began first has been running; 0: none is running. */
 int64_t running_longest(const struct timerthread *tt);

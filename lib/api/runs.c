@@ -140,24 +140,24 @@ bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
 }
 
 /* Did a begin before b? */
-static bool is_before(const struct sighting *a, const struct sighting *b)
+static bool is_before(const struct run *a, const struct run *b)
 {
 	int64_t x = a->since.steady, y = b->since.steady;
 
 	return x != y ? x < y : a->id < b->id;
 }
 
-void runs_next_of(const struct inside *in, const struct sighting *after,
-		  struct sighting *best)
+void runs_next_of(const struct inside *in, const struct run *after,
+		  struct run *best)
 {
-	struct sighting s;
+	struct run s;
 
 	if (inside_look(in, &s) && is_before(after, &s) && is_before(&s, best))
 		*best = s;
 }
 
-static void next_in(struct runs_part *p, const struct sighting *after,
-		    struct sighting *best)
+static void next_in(struct runs_part *p, const struct run *after,
+		    struct run *best)
 {
 	lock_acquire(&p->lock);
 	for (struct running *run = first(p); run; run = run->next)
@@ -165,8 +165,7 @@ static void next_in(struct runs_part *p, const struct sighting *after,
 	lock_release(&p->lock);
 }
 
-void runs_next(const struct runs *r, const struct sighting *after,
-	       struct sighting *best)
+void runs_next(const struct runs *r, const struct run *after, struct run *best)
 {
 	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
 		next_in(&r->part[i], after, best);

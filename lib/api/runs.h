@@ -102,10 +102,9 @@ static inline bool runs_count_called(struct runs *r)
  * they began, then of their ids.  If one of them comes after *after and before
  * *best, it becomes *best.  runs_next_of: the same for one that may be running.
  */
-void runs_next(const struct runs *r, const struct sighting *after,
-	       struct sighting *best);
-void runs_next_of(const struct inside *in, const struct sighting *after,
-		  struct sighting *best);
+void runs_next(const struct runs *r, const struct run *after, struct run *best);
+void runs_next_of(const struct inside *in, const struct run *after,
+		  struct run *best);
 
 /* Are all called?  Only if that is closed and the driver is not in a turn. */
 static inline bool runs_all_called(const struct runs *r)

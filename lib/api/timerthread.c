@@ -184,12 +184,13 @@ static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id)
 
 TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 {
+	struct callback c;
 	struct slot *s;
 	int r = find(tt, id, &s);
 
 	if (r < 0)
 		return r;
-	r = slot_cancel_pending(s, id);
+	r = slot_take_pending(s, id, &c);
 	if (likely(r != 1))
 		return cancelled(tt, s, id, r);
 	r = wait_for(tt, s, id);

@@ -113,7 +113,7 @@ static void hide(struct inside *in)
 }
 
 /* Acquire: each load pairs with the store in show. */
-bool inside_look(const struct inside *in, struct sighting *ret)
+bool inside_look(const struct inside *in, struct run *ret)
 {
 	uint32_t runs;
 
@@ -121,7 +121,7 @@ bool inside_look(const struct inside *in, struct sighting *ret)
 		runs = atom32_load_acquire(&in->runs);
 		if (runs % 2 == 0)
 			return false;
-		*ret = (struct sighting){
+		*ret = (struct run){
 			.id = word64_load_acquire(&in->id),
 			.since.shown = (int64_t)word64_load_acquire(&in->shown),
 			.since.steady =

@@ -41,16 +41,8 @@
 /* A run of a timer. */
 struct run {
 	timerthread_id id; /* 0: it is not a timer's */
-	uint64_t overrun;  /* deadlines that were skipped just before it */
+	uint64_t overrun;  /* deadlines skipped just before it; not shown */
 	/* What others see of a timer's run: when it began, and what runs. */
-	struct moment since;
-	timerthread_fn *fn;
-	void *arg;
-};
-
-/* What other threads see of a run. */
-struct sighting {
-	timerthread_id id;
 	struct moment since;
 	timerthread_fn *fn;
 	void *arg;
@@ -91,7 +83,7 @@ static inline bool inside_is(const struct inside *in, uintptr_t who,
 }
 
 /* Which callback is running there now?  False: none.  Any thread. */
-bool inside_look(const struct inside *in, struct sighting *ret);
+bool inside_look(const struct inside *in, struct run *ret);
 
 /*
  * Calls fn(arg) for the instance, and records in `in` that the caller is in it.

@@ -249,7 +249,7 @@ TT_NOINLINE void slots_move_on(struct slots *t)
 }
 
 /*
- * As slot_cancel_pending: tries again when the state has changed.  *word is the
+ * As slot_take_pending: tries again when the state has changed.  *word is the
  * state that was seen last; on return, the state at the end.
  */
 static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
@@ -310,15 +310,6 @@ int slot_cancel(struct slot *s, uint64_t id)
 	if (unlikely(slot_state(word) != SLOT_ARMED))
 		return -ENOENT;
 	return cancel_armed(s, &word) ? 0 : cancel_other(s, id, word);
-}
-
-int slot_cancel_pending(struct slot *s, uint64_t id)
-{
-	uint32_t word = slot_word(id);
-
-	if (unlikely(slot_state(word) != SLOT_ARMED))
-		return -ENOENT;
-	return cancel_armed(s, &word) ? 0 : cancel_pending(s, id, &word);
 }
 
 /* False: the slot does not hold that timer. */

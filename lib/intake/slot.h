@@ -455,9 +455,6 @@ static inline void *slot_arg(const struct slot *s)
  */
 int slot_cancel(struct slot *s, uint64_t id);
 
-/* The same, but leaves a timer that is running as it is (and returns 1). */
-int slot_cancel_pending(struct slot *s, uint64_t id);
-
 /* A timer's callback and its argument. */
 struct callback {
 	timerthread_fn *fn;
@@ -465,8 +462,9 @@ struct callback {
 };
 
 /*
- * The same two.  If they return 0, they also store the timer's callback in
- * *ret.  Acquire: pairs with the store in slot_arm, so that the callback is not
+ * The same.  If they return 0, they also store the timer's callback in *ret.
+ * slot_take_pending leaves a timer that is running as it is (and returns 1).
+ * Acquire: pairs with the store in slot_arm, so that the callback is not
  * older than the state.  The compare-and-swap also releases: so the callback is
  * read before another timer can be in the slot, because the thread that frees
  * the slot has seen it dead.

@@ -38,7 +38,7 @@ static void call(uint32_t n)
 
 static void look_inside(void *arg)
 {
-	struct sighting s;
+	struct run s;
 
 	*(bool *)arg = inside_look(&inside, &s) && s.id == 7 &&
 		       s.since.shown == 7 && s.since.steady == 7 &&
@@ -49,7 +49,7 @@ START_TEST(while_it_runs)
 {
 	const struct task_id threads = {NULL, NULL};
 	struct run run = run_number(7);
-	struct sighting s;
+	struct run s;
 	bool seen = false;
 
 	ck_assert(!inside_look(&inside, &s));
@@ -75,7 +75,7 @@ static void *call_for_long(void *arg)
 
 enum { LOOKS = 20000000, SIGHTS = 200000 };
 
-static void check_whole(const struct sighting *s, uint64_t last)
+static void check_whole(const struct run *s, uint64_t last)
 {
 	must(s->id >= last);
 	must(s->since.shown == (int64_t)s->id);
@@ -92,7 +92,7 @@ START_TEST(while_it_changes)
 
 	ck_assert_int_eq(pthread_create(&t, NULL, call_for_long, NULL), 0);
 	for (int i = 0; i < LOOKS || seen < SIGHTS; i++) {
-		struct sighting s;
+		struct run s;
 
 		if (!inside_look(&inside, &s))
 			continue;

@@ -410,10 +410,10 @@ static void show_run(struct running *r, timerthread_id id)
 }
 
 /* The id of the next one; 0: there is none. */
-static timerthread_id next_run(const struct runs *r, struct sighting *after)
+static timerthread_id next_run(const struct runs *r, struct run *after)
 {
-	const struct sighting none = {.since = {INT64_MAX, INT64_MAX}};
-	struct sighting best = none;
+	const struct run none = {.since = {INT64_MAX, INT64_MAX}};
+	struct run best = none;
 
 	runs_next(r, after, &best);
 	*after = best;
@@ -423,7 +423,7 @@ static timerthread_id next_run(const struct runs *r, struct sighting *after)
 /* In the same nanosecond: none is left out, and they have an order. */
 START_TEST(two_that_began_at_once)
 {
-	struct sighting after = {.since = {INT64_MIN, INT64_MIN}};
+	struct run after = {.since = {INT64_MIN, INT64_MIN}};
 	struct running a, b;
 	struct runs r;
 

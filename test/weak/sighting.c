@@ -35,7 +35,7 @@ static uint32_t looked;
 
 static struct inside inside;
 static bool seen;
-static struct sighting sighting;
+static struct run sighting;
 
 void ongoing_forget(struct ongoing *o)
 {
@@ -90,7 +90,7 @@ static void look(void)
 
 static void check(void)
 {
-	const struct sighting *s = &sighting;
+	const struct run *s = &sighting;
 
 	if (!seen)
 		return;
