@@ -142,7 +142,7 @@ START_TEST(does_not_change_its_size_in_turn)
 }
 END_TEST
 
-/* What was there before it was reserved stays, and so does what was reserved. */
+/* What was there before stays, and so does the memory that was reserved. */
 START_TEST(keeps_a_reserve)
 {
 	struct heap h;
