@@ -65,7 +65,7 @@ static void publish(struct timerthread *old, struct timerthread *tt)
 		discard(tt);
 }
 
-TT_EXPORT int timerthread_default(struct timerthread **ret_tt)
+TT_EXPORT_RARE int timerthread_default(struct timerthread **ret_tt)
 {
 	struct timerthread *tt, *made;
 	int r;

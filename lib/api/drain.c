@@ -61,8 +61,8 @@ TT_EXPORT int timerthread_drain(struct timerthread *tt,
 	const struct visitor v = {visit, ctx};
 	int r = instance_check(tt, visit != NULL);
 	struct bucket_set used;
+	struct bucket *b;
 	uint64_t n = 0;
-	uint32_t i;
 
 	if (r < 0)
 		return r;
@@ -71,8 +71,8 @@ TT_EXPORT int timerthread_drain(struct timerthread *tt,
 	/* An instance that was never started has no timers. */
 	if (!instance_lives(tt))
 		return 0;
-	intake_used(tt->engine.intake, &used);
-	while (bucket_set_take(&used, &i))
-		n += drain_bucket(tt, &tt->engine.intake->bucket[i], &v);
+	used = intake_used(tt->engine.intake);
+	while ((b = intake_take(tt->engine.intake, &used)))
+		n += drain_bucket(tt, b, &v);
 	return n < INT_MAX ? (int)n : INT_MAX;
 }

@@ -87,12 +87,6 @@ static void end(struct timerthread *tt)
 	wakeup_end(&tt->engine.wakeup);
 	pthread_mutex_lock(&tt->mutex);
 	tt->turning = false;
-	/* Else another thread joins it. */
-	if (atom32_load(&tt->engine.orphaned) && !tt->reaped &&
-	    tt->joiners == 0) {
-		tt->reaped = true;
-		pthread_detach(pthread_self());
-	}
 	instance_leave(tt);
 }
 

@@ -145,18 +145,17 @@ static void add_time(struct text *t, int64_t deadline, int64_t now)
 static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
 {
 	struct intake *in = tt->engine.intake;
-	struct bucket_set used;
-	uint32_t i;
+	struct bucket_set used = intake_used(in);
+	struct bucket *b;
 
 	text_add(t, "buckets\n");
-	intake_used(in, &used);
-	while (bucket_set_take(&used, &i)) {
-		struct sight s = look(&in->bucket[i]);
+	while ((b = intake_take(in, &used))) {
+		struct sight s = look(b);
 
 		text_add(t,
 			 "  %" PRIu32 ": %zu slots, %zu used; %zu bytes; "
 			 "first arrival: ",
-			 i, s.slots, s.used, s.bytes);
+			 b->slots.bucket, s.slots, s.used, s.bytes);
 		add_time(t, s.nearest, now);
 		text_add(t, "\n");
 	}
@@ -216,7 +215,7 @@ static void fill(struct text *t, struct timerthread *tt)
 		add_what_lives(t, tt);
 }
 
-TT_EXPORT int timerthread_dump(struct timerthread *tt, int fd)
+TT_EXPORT_RARE int timerthread_dump(struct timerthread *tt, int fd)
 {
 	KEEP_ERRNO;
 	char buffer[4096];

@@ -37,22 +37,20 @@ TT_NOINLINE int instance_why_not(struct timerthread *tt)
 	return r;
 }
 
-/* Frees it and what start made for it.  Nothing of it may run. */
-static void instance_free(struct timerthread *tt)
+/* In a child, the mutex may be in any state.  It holds no memory. */
+void instance_free(struct timerthread *tt, bool inherited)
 {
-	instances_remove(&tt->listed);
-	engine_destroy(&tt->engine);
-	runs_free(&tt->runs);
-	pthread_cond_destroy(&tt->changed);
-	pthread_mutex_destroy(&tt->mutex);
-	memory_free(tt);
-}
+	KEEP_ERRNO;
 
-void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE])
-{
-	pthread_mutex_lock(&tt->mutex);
-	memcpy(name, tt->options.name, THREAD_NAME_SIZE);
-	pthread_mutex_unlock(&tt->mutex);
+	instances_remove(&tt->listed);
+	if (!inherited) {
+		await_empty(&tt->engine.await);
+		pthread_cond_destroy(&tt->changed);
+		pthread_mutex_destroy(&tt->mutex);
+	}
+	engine_close(&tt->engine, inherited);
+	runs_free(&tt->runs);
+	memory_free(tt);
 }
 
 void instance_count(struct timerthread *tt, struct counter *c)
@@ -89,22 +87,17 @@ void instance_leave(struct timerthread *tt)
 	bool over = atom32_load(&tt->engine.orphaned) && instance_is_quiet(tt);
 	bool last = over && runs_all_called(&tt->runs) && tt->joiners == 0;
 
+	/* Else a thread that is in stop joins the timer thread. */
+	if (over && tt->driver == DRIVER_THREAD && !tt->reaped &&
+	    tt->joiners == 0) {
+		tt->reaped = true;
+		pthread_detach(tt->thread);
+	}
 	/* A run that an executor still has must not keep a descriptor open. */
 	if (over)
 		sleeper_close(&tt->engine.wakeup.sleeper, false);
 	pthread_cond_broadcast(&tt->changed);
 	pthread_mutex_unlock(&tt->mutex);
 	if (last)
-		instance_free(tt);
-}
-
-/* Mutexes and conditions may be in any state; they hold no memory. */
-void instance_free_inherited(struct timerthread *tt)
-{
-	KEEP_ERRNO;
-
-	instances_remove(&tt->listed);
-	engine_close(&tt->engine, true);
-	runs_free(&tt->runs);
-	memory_free(tt);
+		instance_free(tt, false);
 }

@@ -152,9 +152,6 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 	return (clockid_t)atom32_load(&tt->options.clock);
 }
 
-/* Copies the name.  Another thread may be setting it, before start. */
-void instance_copy_name(struct timerthread *tt, char name[THREAD_NAME_SIZE]);
-
 /* Counts one more of what the mutex protects. */
 void instance_count(struct timerthread *tt, struct counter *c);
 
@@ -176,8 +173,11 @@ bool instance_owns_thread(const struct timerthread *tt);
 /* Default options, nothing started. */
 void instance_init(struct timerthread *tt);
 
-/* In a child of fork(2): frees an inherited instance, like instance_leave. */
-void instance_free_inherited(struct timerthread *tt);
+/*
+ * Frees it and what start made for it.  Nothing of it may run.  inherited: in a
+ * child of fork(2).
+ */
+void instance_free(struct timerthread *tt, bool inherited);
 
 /* With the mutex held, after a stop.  True: nothing runs, nor will it. */
 static inline bool instance_is_quiet(const struct timerthread *tt)

@@ -17,7 +17,7 @@
 #include "os/memory.h"
 #include "os/tool.h"
 
-TT_EXPORT int timerthread_create(struct timerthread **ret_tt)
+TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)
 {
 	KEEP_ERRNO;
 	struct timerthread *tt;
@@ -87,7 +87,7 @@ static int stop(struct timerthread *tt)
 	return 0;
 }
 
-TT_EXPORT int timerthread_stop(struct timerthread *tt)
+TT_EXPORT_RARE int timerthread_stop(struct timerthread *tt)
 {
 	int r, cancel_state;
 
@@ -106,14 +106,14 @@ TT_EXPORT int timerthread_stop(struct timerthread *tt)
 	return r;
 }
 
-TT_EXPORT void timerthread_destroy(struct timerthread *tt)
+TT_EXPORT_RARE void timerthread_destroy(struct timerthread *tt)
 {
 	int cancel_state;
 
 	if (!tt || tt->options.is_default)
 		return;
 	if (instance_inherited(tt)) {
-		instance_free_inherited(tt);
+		instance_free(tt, true);
 		return;
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
@@ -121,14 +121,6 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 	if (stop(tt) == 0) {
 		while (tt->joiners > 0)
 			pthread_cond_wait(&tt->changed, &tt->mutex);
-	} else if (tt->driver == DRIVER_THREAD && !tt->turning && !tt->reaped &&
-		   tt->joiners == 0) {
-		/*
-		 * The caller is a callback that outlived the timer thread, or a
-		 * destructor on that thread.
-		 */
-		tt->reaped = true;
-		pthread_detach(tt->thread);
 	}
 	atom32_store(&tt->engine.orphaned, 1);
 	runs_close_called(&tt->runs);
@@ -136,8 +128,8 @@ TT_EXPORT void timerthread_destroy(struct timerthread *tt)
 	pthread_setcancelstate(cancel_state, NULL);
 }
 
-TT_EXPORT int timerthread_get_pthread(struct timerthread *tt,
-				      pthread_t *ret_thread)
+TT_EXPORT_RARE int timerthread_get_pthread(struct timerthread *tt,
+					   pthread_t *ret_thread)
 {
 	int r = instance_check(tt, ret_thread != NULL);
 

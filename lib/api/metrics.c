@@ -99,13 +99,14 @@ static void add_samples(struct text *t, const struct fact *m,
 		add_number(t, m, told->label, told->stat[m->which]);
 }
 
-/* The text must be UTF-8, and bytes that are not ASCII might not be. */
+/*
+ * The text must be UTF-8, and bytes that are not ASCII might not be.  Under the
+ * mutex: before start, another thread may be setting the name.
+ */
 static void set_label(char *to, struct timerthread *tt)
 {
-	char name[THREAD_NAME_SIZE];
-
-	instance_copy_name(tt, name);
-	for (const char *from = name; *from; from++) {
+	pthread_mutex_lock(&tt->mutex);
+	for (const char *from = tt->options.name; *from; from++) {
 		unsigned char c = (unsigned char)*from;
 
 		if (c == '"' || c == '\\')
@@ -113,6 +114,7 @@ static void set_label(char *to, struct timerthread *tt)
 		*to++ = c >= ' ' && c < 127 ? (char)c : '_';
 	}
 	*to = '\0';
+	pthread_mutex_unlock(&tt->mutex);
 }
 
 /*
@@ -195,9 +197,9 @@ static int format_all(struct timerthread *const *instances, size_t n,
 	return write_page(all, n, format, buf, size);
 }
 
-TT_EXPORT int timerthread_format_metrics(struct timerthread *tt,
-					 enum timerthread_format format,
-					 char *buf, size_t size)
+TT_EXPORT_RARE int timerthread_format_metrics(struct timerthread *tt,
+					      enum timerthread_format format,
+					      char *buf, size_t size)
 {
 	KEEP_ERRNO;
 	struct told told;
@@ -206,7 +208,7 @@ TT_EXPORT int timerthread_format_metrics(struct timerthread *tt,
 	return r < 0 ? r : format_all(&tt, 1, &told, format, buf, size);
 }
 
-TT_EXPORT int
+TT_EXPORT_RARE int
 timerthread_format_metrics_of(struct timerthread *const *instances, size_t n,
 			      enum timerthread_format format, char *buf,
 			      size_t size)

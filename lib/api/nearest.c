@@ -3,11 +3,6 @@
 
 #include "api/nearest.h"
 
-static bool is_pending(uint32_t word)
-{
-	return slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED;
-}
-
 /* Keeps it if it is one of the earliest so far. */
 static void offer(struct nearest *r, const struct pending_timer *t)
 {
@@ -26,7 +21,7 @@ static void look(const struct slot *s, struct nearest *r)
 	uint32_t word = atom32_load(&s->state);
 	struct pending_timer t;
 
-	if (!is_pending(word))
+	if (!slot_is_pending(word))
 		return;
 	t.id = slot_id(s, word);
 	t.timer = (struct timer){s->deadline, s->period, slot_fn(s),
@@ -49,15 +44,14 @@ static bool look_at_word(struct bucket *b, uint32_t from, struct nearest *r)
 
 void nearest_find(struct intake *in, struct nearest *ret)
 {
-	struct bucket_set used;
-	uint32_t i;
+	struct bucket_set used = intake_used(in);
+	struct bucket *b;
 
 	ret->n = 0;
-	intake_used(in, &used);
-	while (bucket_set_take(&used, &i)) {
+	while ((b = intake_take(in, &used))) {
 		uint32_t from = SLOT_FIRST_NUMBER;
 
-		while (look_at_word(&in->bucket[i], from, ret))
+		while (look_at_word(b, from, ret))
 			from += SLOT_FIRST_NUMBER;
 	}
 }

@@ -29,8 +29,8 @@ static int64_t next_of(struct timerthread *tt)
 	return t;
 }
 
-TT_EXPORT int timerthread_get_next_deadline(struct timerthread *tt,
-					    int64_t *ret_deadline)
+TT_EXPORT_RARE int timerthread_get_next_deadline(struct timerthread *tt,
+						 int64_t *ret_deadline)
 {
 	KEEP_ERRNO;
 	int64_t t, now;

@@ -45,8 +45,8 @@ static int set_option(struct timerthread *tt, bool valid, size_t offset,
 	return 0;
 }
 
-TT_EXPORT int timerthread_set_thread_name(struct timerthread *tt,
-					  const char *name)
+TT_EXPORT_RARE int timerthread_set_thread_name(struct timerthread *tt,
+					       const char *name)
 {
 	size_t length = name ? strnlen(name, THREAD_NAME_SIZE) : 0;
 	bool valid = length > 0 && length < THREAD_NAME_SIZE;
@@ -57,14 +57,15 @@ TT_EXPORT int timerthread_set_thread_name(struct timerthread *tt,
 	return set_option(tt, valid, OPTION(name), copy);
 }
 
-TT_EXPORT int timerthread_set_buckets(struct timerthread *tt, unsigned n)
+TT_EXPORT_RARE int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 {
 	bool valid = n >= 1 && n <= INTAKE_MAX_BUCKETS;
 
 	return set_option(tt, valid, OPTION(buckets), &n);
 }
 
-TT_EXPORT int timerthread_set_clock(struct timerthread *tt, clockid_t clock)
+TT_EXPORT_RARE int timerthread_set_clock(struct timerthread *tt,
+					 clockid_t clock)
 {
 	int r = options_begin(tt, sleeper_knows(clock));
 
@@ -75,60 +76,63 @@ TT_EXPORT int timerthread_set_clock(struct timerthread *tt, clockid_t clock)
 	return 0;
 }
 
-TT_EXPORT int timerthread_set_slack(struct timerthread *tt, int64_t ns)
+TT_EXPORT_RARE int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 {
 	return set_option(tt, ns >= 0, OPTION(slack), &ns);
 }
 
-TT_EXPORT int timerthread_set_rest(struct timerthread *tt, int64_t ns)
+TT_EXPORT_RARE int timerthread_set_rest(struct timerthread *tt, int64_t ns)
 {
 	return set_option(tt, ns >= 0, OPTION(rest), &ns);
 }
 
-TT_EXPORT int timerthread_set_spin(struct timerthread *tt, int64_t ns)
+TT_EXPORT_RARE int timerthread_set_spin(struct timerthread *tt, int64_t ns)
 {
 	return set_option(tt, ns >= 0 && ns <= MAX_SPIN_NS, OPTION(spin), &ns);
 }
 
-TT_EXPORT int timerthread_set_max_timers(struct timerthread *tt, size_t n)
+TT_EXPORT_RARE int timerthread_set_max_timers(struct timerthread *tt, size_t n)
 {
 	return set_option(tt, true, OPTION(max_timers), &n);
 }
 
-TT_EXPORT int timerthread_set_reserve(struct timerthread *tt, size_t n)
+TT_EXPORT_RARE int timerthread_set_reserve(struct timerthread *tt, size_t n)
 {
 	return set_option(tt, n <= INTAKE_MAX_TIMERS, OPTION(reserve), &n);
 }
 
-TT_EXPORT int timerthread_set_executor(struct timerthread *tt,
-				       timerthread_submit_fn *submit, void *ctx)
+TT_EXPORT_RARE int timerthread_set_executor(struct timerthread *tt,
+					    timerthread_submit_fn *submit,
+					    void *ctx)
 {
 	const struct submitting s = {submit, ctx};
 
 	return set_option(tt, true, OPTION(submitting), &s);
 }
 
-TT_EXPORT int timerthread_set_task_id(struct timerthread *tt,
-				      timerthread_task_id_fn *task_id,
-				      void *ctx)
+TT_EXPORT_RARE int timerthread_set_task_id(struct timerthread *tt,
+					   timerthread_task_id_fn *task_id,
+					   void *ctx)
 {
 	const struct task_id t = {task_id, ctx};
 
 	return set_option(tt, true, OPTION(task_id), &t);
 }
 
-TT_EXPORT int timerthread_set_thread_hooks(struct timerthread *tt,
-					   timerthread_fn *on_start,
-					   timerthread_fn *on_exit, void *arg)
+TT_EXPORT_RARE int timerthread_set_thread_hooks(struct timerthread *tt,
+						timerthread_fn *on_start,
+						timerthread_fn *on_exit,
+						void *arg)
 {
 	const struct hooks h = {on_start, on_exit, arg};
 
 	return set_option(tt, true, OPTION(hooks), &h);
 }
 
-TT_EXPORT int timerthread_set_slow_hook(struct timerthread *tt,
-					int64_t threshold,
-					timerthread_slow_fn *hook, void *ctx)
+TT_EXPORT_RARE int timerthread_set_slow_hook(struct timerthread *tt,
+					     int64_t threshold,
+					     timerthread_slow_fn *hook,
+					     void *ctx)
 {
 	const struct slow s = {hook ? threshold : INT64_MAX, hook, ctx};
 

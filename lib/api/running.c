@@ -31,9 +31,9 @@ int64_t running_longest(const struct timerthread *tt)
 	return running_next(tt, now, &s) ? run_time(&s, now) : 0;
 }
 
-TT_EXPORT int timerthread_get_running(struct timerthread *tt,
-				      timerthread_id *ret_id,
-				      int64_t *ret_since)
+TT_EXPORT_RARE int timerthread_get_running(struct timerthread *tt,
+					   timerthread_id *ret_id,
+					   int64_t *ret_since)
 {
 	struct run s = RUNNING_BEGIN;
 	int r = instance_check(tt, true);
@@ -49,9 +49,9 @@ TT_EXPORT int timerthread_get_running(struct timerthread *tt,
 	return 0;
 }
 
-TT_EXPORT int timerthread_visit_running(struct timerthread *tt,
-					int64_t threshold,
-					timerthread_slow_fn *fn, void *ctx)
+TT_EXPORT_RARE int timerthread_visit_running(struct timerthread *tt,
+					     int64_t threshold,
+					     timerthread_slow_fn *fn, void *ctx)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC);
 	struct run s = RUNNING_BEGIN;

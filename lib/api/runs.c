@@ -3,7 +3,6 @@
 
 #include "api/runs.h"
 
-#include "os/memory.h"
 #include "os/pages.h"
 #include "os/tool.h"
 
@@ -11,30 +10,14 @@ bool runs_open(struct runs *r, uint32_t n)
 {
 	cpu_map_init(&r->cpus, n);
 	r->running = r->called = r->given = 0;
-	r->part = memory_alloc_aligned(TT_FAR_APART, n * sizeof(*r->part));
-	r->measured = pages_alloc(n * sizeof(*r->measured));
-	if (!r->part || !r->measured) {
-		runs_free(r);
-		return false;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		struct runs_part *p = &r->part[i];
-
-		lock_init(&p->lock);
-		p->closed = false;
-		atomword_store(&p->first, 0);
-		tally_init(&p->called);
-		p->measured = &r->measured[i];
-	}
-	return true;
+	r->part = pages_alloc(n * sizeof(*r->part));
+	return r->part != NULL;
 }
 
 void runs_free(struct runs *r)
 {
-	memory_free(r->part);
-	pages_free(r->measured, r->cpus.n * sizeof(*r->measured));
+	pages_free(r->part, r->cpus.n * sizeof(*r->part));
 	r->part = NULL;
-	r->measured = NULL;
 }
 
 static struct running *first(const struct runs_part *p)
@@ -108,7 +91,7 @@ bool runs_end(struct running *run)
 
 	lock_acquire(&p->lock);
 	if (run->ran)
-		measure_count(p->measured, run->due, &run->timing);
+		measure_count(&p->measured, run->due, &run->timing);
 	unlink_it(p, run);
 	open = !p->closed;
 	lock_release(&p->lock);

@@ -58,14 +58,13 @@ struct runs_part {
 	};
 	struct tally called;
 	/* For the runs that began here; written under the lock. */
-	struct measured *measured;
+	struct measured measured;
 } __attribute__((aligned(TT_FAR_APART)));
 
 struct runs {
 	/* Constant from runs_open to runs_free. */
 	struct cpu_map cpus;
-	struct runs_part *part;    /* one for each of the cpus; or NULL */
-	struct measured *measured; /* the same */
+	struct runs_part *part; /* one for each of the cpus; or NULL */
 	/* Used once closed; protected by the instance's mutex. */
 	uint32_t running;
 	uint32_t called;

@@ -19,7 +19,7 @@ struct timerthread_snapshot {
 	struct histogram_counts counts[HISTOGRAMS];
 };
 
-TT_EXPORT int
+TT_EXPORT_RARE int
 timerthread_take_snapshot(struct timerthread *tt,
 			  struct timerthread_snapshot **ret_snapshot)
 {
@@ -39,7 +39,8 @@ timerthread_take_snapshot(struct timerthread *tt,
 	return 0;
 }
 
-TT_EXPORT void timerthread_free_snapshot(struct timerthread_snapshot *snapshot)
+TT_EXPORT_RARE void
+timerthread_free_snapshot(struct timerthread_snapshot *snapshot)
 {
 	KEEP_ERRNO;
 
@@ -52,7 +53,7 @@ static bool is_same_instance(const struct timerthread_snapshot *a,
 	return a->tt == b->tt && a->created == b->created;
 }
 
-TT_EXPORT int
+TT_EXPORT_RARE int
 timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
 			 const struct timerthread_snapshot *before,
 			 enum timerthread_histogram which, double part,

@@ -36,10 +36,9 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	struct engine *e = &tt->engine;
 
 	/* A start that failed may have made it virtual. */
-	if (is_virtual(how))
-		watch_init_virtual(&e->watch, how->now);
-	else
-		watch_init(&e->watch, instance_clock(tt));
+	e->watch = is_virtual(how)
+			   ? WATCH_VIRTUAL(how->now)
+			   : (struct watch){.clock = instance_clock(tt)};
 	e->hand_over = o->submitting.fn ? executor_hand_over : NULL;
 	e->task_id = o->task_id;
 	e->slow = o->slow;

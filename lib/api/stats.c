@@ -66,7 +66,7 @@ const struct fact *const stat_end =
 static void add_counts(uint64_t *n, struct bucket *b)
 {
 	n[STAT(RESCHEDULED)] += counter_read(&b->rescheduled);
-	n[STAT(FIRED)] += counter_read(&b->counts.fired);
+	n[STAT(FIRED)] += counter_read(&b->fired);
 	lock_acquire(&b->lock);
 	n[STAT(SCHEDULED)] += counter_read(&b->scheduled);
 	n[STAT(SLOTS)] += slots_room(&b->slots);
@@ -91,7 +91,7 @@ static const struct measured *measured_by(const struct timerthread *tt,
 
 	if (i == 0)
 		return tt->engine.measured;
-	return r->measured && i <= r->cpus.n ? &r->measured[i - 1] : NULL;
+	return r->part && i <= r->cpus.n ? &r->part[i - 1].measured : NULL;
 }
 
 static void add_measured(uint64_t *n, const struct measured *m)
@@ -105,12 +105,11 @@ static void count_all(struct timerthread *tt, uint64_t *n)
 {
 	struct engine *e = &tt->engine;
 	const struct measured *m;
-	struct bucket_set used;
-	uint32_t i;
+	struct bucket_set used = intake_used(e->intake);
+	struct bucket *b;
 
-	intake_used(e->intake, &used);
-	while (bucket_set_take(&used, &i))
-		add_counts(n, &e->intake->bucket[i]);
+	while ((b = intake_take(e->intake, &used)))
+		add_counts(n, b);
 	n[STAT(FIRED)] += counter_read(&e->fired);
 	n[STAT(DRAINED)] = counter_read(&tt->drained);
 	n[STAT(CAPPED)] = counter_read(&tt->capped);
@@ -120,18 +119,18 @@ static void count_all(struct timerthread *tt, uint64_t *n)
 	n[STAT(BYTES)] += sizeof(*tt) + atomword_load(&e->pending_bytes) +
 			  block_pool_bytes(&e->intake->pool);
 	n[STAT(AWAKE_TIME)] = (uint64_t)wakeup_awake(&e->wakeup);
-	for (i = 0; (m = measured_by(tt, i)); i++)
+	for (uint32_t i = 0; (m = measured_by(tt, i)); i++)
 		add_measured(n, m);
 	n[STAT_CURRENT_RUN] = (uint64_t)running_longest(tt);
 }
 
-static void add_slot(uint64_t *n, enum slot_state state)
+static void add_slot(uint64_t *n, uint32_t word)
 {
-	if (state == SLOT_ARMED || state == SLOT_MOVED)
+	if (slot_is_pending(word))
 		n[STAT(PENDING)]++;
-	else if (state == SLOT_DEAD || state == SLOT_DEAD_MOVED)
+	else if (slot_is_dead(word))
 		n[STAT(DEAD)]++;
-	else if (state != SLOT_FREE)
+	else if (slot_state(word) != SLOT_FREE)
 		n[STAT(RUNNING)]++;
 }
 
@@ -146,7 +145,7 @@ static void add_slots(uint64_t *n, struct bucket *b)
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
 		const struct slot *slot = slots_get(&b->slots, i);
 
-		add_slot(n, slot_state(atom32_load_acquire(&slot->state)));
+		add_slot(n, atom32_load_acquire(&slot->state));
 	}
 }
 
@@ -166,17 +165,15 @@ static uint64_t remember(struct counter *told, uint64_t now)
 static void look_at_slots(struct timerthread *tt, uint64_t *n)
 {
 	struct intake *in = tt->engine.intake;
-	struct bucket_set used, again;
+	struct bucket_set used = intake_used(in), again = used;
+	struct bucket *b;
 	uint64_t ended, gone;
-	uint32_t i;
 
-	intake_used(in, &used);
-	again = used;
-	while (bucket_set_take(&used, &i))
-		add_slots(n, &in->bucket[i]);
+	while ((b = intake_take(in, &used)))
+		add_slots(n, b);
 	ended = counter_read(&tt->engine.ended);
-	while (bucket_set_take(&again, &i))
-		ended += counter_read(&in->bucket[i].counts.ended);
+	while ((b = intake_take(in, &again)))
+		ended += counter_read(&b->ended);
 	gone = difference(n[STAT(SCHEDULED)],
 			  ended + n[STAT(PENDING)] + n[STAT(RUNNING)]);
 	pthread_mutex_lock(&tt->mutex);
@@ -211,9 +208,9 @@ void stats_measured(const struct timerthread *tt, struct histogram_counts *c)
 	}
 }
 
-TT_EXPORT int timerthread_get_stat(struct timerthread *tt,
-				   enum timerthread_stat which,
-				   uint64_t *ret_value)
+TT_EXPORT_RARE int timerthread_get_stat(struct timerthread *tt,
+					enum timerthread_stat which,
+					uint64_t *ret_value)
 {
 	int r = instance_check(tt, ret_value != NULL);
 	const struct fact *f = stat_table;

@@ -134,8 +134,8 @@ static inline void learn(const struct slot *s)
 }
 
 /* The end of a call that has tried to cancel, with the result r. */
-static inline int cancelled(struct timerthread *tt, const struct slot *s,
-			    timerthread_id id, int r)
+static TT_INLINE int cancelled(struct timerthread *tt, const struct slot *s,
+			       timerthread_id id, int r)
 {
 	learn(s);
 	if (likely(r == 0))

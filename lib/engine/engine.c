@@ -15,7 +15,7 @@ void engine_init(struct engine *e, struct timerthread *instance)
 	e->instance = instance;
 	atom32_store(&e->born, FORK_NO_GENERATION);
 	e->slow = (struct slow){.threshold = INT64_MAX};
-	watch_init(&e->watch, CLOCK_MONOTONIC);
+	e->watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	wakeup_init(&e->wakeup, &e->watch);
 }
 
@@ -67,10 +67,4 @@ void engine_close(struct engine *e, bool inherited)
 	cap_close(&e->cap);
 	wakeup_close(&e->wakeup);
 	sleeper_close(&e->wakeup.sleeper, inherited);
-}
-
-void engine_destroy(struct engine *e)
-{
-	await_empty(&e->await);
-	engine_close(e, false);
 }

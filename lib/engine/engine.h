@@ -33,7 +33,7 @@ struct reclaim {
 	bool ended;                /* its last lane has come to its end once */
 };
 
-/* The hook for callbacks that ran longer than the threshold; see slow.h. */
+/* The hook for callbacks that ran longer than the threshold; see fire.h. */
 struct slow {
 	int64_t threshold;         /* INT64_MAX: there is no hook */
 	timerthread_slow_fn *hook; /* if there is one */
@@ -131,8 +131,5 @@ bool engine_reserve(struct engine *e, size_t n);
  * changing is left alone, and its memory is lost.
  */
 void engine_close(struct engine *e, bool inherited);
-
-/* Waits until no thread is in await_cancel, and frees all that is left. */
-void engine_destroy(struct engine *e);
 
 #endif

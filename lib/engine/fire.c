@@ -3,7 +3,6 @@
 
 #include "engine/fire.h"
 #include "engine/inside.h"
-#include "engine/slow.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
 #include "os/probe.h"
@@ -11,10 +10,27 @@
 
 #include <limits.h>
 
-static void count(struct engine *e)
+struct report {
+	const struct slow *slow;
+	const struct run *run;
+	int64_t run_time;
+};
+
+static void tell(void *arg)
 {
-	if (e->ran < INT_MAX)
-		e->ran++;
+	const struct report *r = arg;
+
+	r->slow->hook(r->run->id, r->run->fn, r->run->arg, r->run_time,
+		      r->slow->ctx);
+}
+
+/* False: as from inside_call. */
+static TT_NOINLINE bool report_slow(struct engine *e, struct inside *in,
+				    const struct run *run, int64_t run_time)
+{
+	struct report r = {&e->slow, run, run_time};
+
+	return inside_call(e->instance, in, &e->task_id, run, tell, &r);
 }
 
 static void finish(struct engine *e, struct bucket *b, struct slot *s,
@@ -39,31 +55,6 @@ static void finish(struct engine *e, struct bucket *b, struct slot *s,
 	intake_recycle(e->intake, s);
 }
 
-/* The callback has returned, or the slow hook has. */
-static void end(struct engine *e, struct timing *t)
-{
-	t->ended = moment_now(&e->watch);
-}
-
-static bool call(struct engine *e, struct inside *in, const struct run *run,
-		 struct timing *t)
-{
-	PROBE3(fire__begin, run->id, run->fn, run->arg);
-	if (!inside_call(e->instance, in, &e->task_id, run, run->fn, run->arg))
-		return false;
-	end(e, t);
-	t->run_time = t->ended.steady - t->begun.steady;
-	PROBE4(fire__end, run->id, run->fn, run->arg, t->run_time);
-	/* What the hook uses may have gone with the instance. */
-	if (likely(t->run_time <= e->slow.threshold) ||
-	    atom32_load(&e->orphaned))
-		return true;
-	if (!slow_report(e, in, run, t->run_time))
-		return false;
-	end(e, t);
-	return true;
-}
-
 bool fire_call(struct engine *e, struct inside *in, struct slot *s,
 	       uint64_t overrun, struct timing *t)
 {
@@ -76,8 +67,19 @@ bool fire_call(struct engine *e, struct inside *in, struct slot *s,
 	};
 
 	tool_acquire(s);
-	if (!call(e, in, &run, t))
+	PROBE3(fire__begin, run.id, run.fn, run.arg);
+	if (!inside_call(e->instance, in, &e->task_id, &run, run.fn, run.arg))
 		return false;
+	t->ended = moment_now(&e->watch);
+	t->run_time = t->ended.steady - t->begun.steady;
+	PROBE4(fire__end, run.id, run.fn, run.arg, t->run_time);
+	/* What the hook uses may have gone with the instance. */
+	if (unlikely(t->run_time > e->slow.threshold) &&
+	    !atom32_load(&e->orphaned)) {
+		if (!report_slow(e, in, &run, t->run_time))
+			return false;
+		t->ended = moment_now(&e->watch);
+	}
 	tool_release(s);
 	return true;
 }
@@ -95,7 +97,7 @@ static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 {
 	struct timing t = {.begun = begin_now(e)};
 
-	count(e);
+	e->ran += e->ran < INT_MAX;
 	engine_set_idle(e);
 	if (!fire_call(e, &e->inside, s, overrun, &t))
 		return STEP_FORKED;
@@ -108,7 +110,7 @@ static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 
 static enum step hand_over(struct engine *e, struct slot *s)
 {
-	count(e);
+	e->ran += e->ran < INT_MAX;
 	engine_set_idle(e);
 	if (!e->hand_over(e->instance, s))
 		return STEP_FORKED;

@@ -4,6 +4,11 @@
  * handed over to an executor, or put back; or the timer is over, and the entry
  * is dropped.
  *
+ * A callback that ran longer than it should is reported to the program.  The
+ * thread or task that ran it calls the hook, after the callback has returned
+ * and before the timer is over.  So a thread that waits for the callback waits
+ * for the hook, too.  The rules for a callback hold for the hook.
+ *
  * The driver.  call: the thread that runs the timer.
  */
 #ifndef TT_FIRE_H

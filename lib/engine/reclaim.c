@@ -14,7 +14,7 @@ static bool begin(struct engine *e)
 	if (passed < RECLAIM_NS || passed < t->pause)
 		return false;
 	t->began = e->until;
-	intake_used(e->intake, &t->buckets);
+	t->buckets = intake_used(e->intake);
 	t->n = bucket_set_count(&t->buckets);
 	t->pause = (uint64_t)t->n * RENT_RECLAIM * RECLAIM_LOOK_NS;
 	t->paid = passed / RECLAIM_LOOK_NS;

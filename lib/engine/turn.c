@@ -48,12 +48,12 @@ static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
 static void collect(struct engine *e, int64_t by, int64_t now)
 {
 	struct bucket_set due;
-	uint32_t i;
+	struct bucket *b;
 
 	if (!wakeup_collect(&e->wakeup, by, &due))
 		return;
-	while (bucket_set_take(&due, &i))
-		visit(e, &e->intake->bucket[i], by, now);
+	while ((b = intake_take(e->intake, &due)))
+		visit(e, b, by, now);
 }
 
 static bool is_spent(const struct engine *e)
@@ -89,10 +89,11 @@ static enum step search_on(struct engine *e)
 /* Nothing is due.  Puts the first timer back if its deadline is later now. */
 static enum step refresh_first(struct engine *e)
 {
-	if (e->refreshed >= REFRESHED_MAX || !pending_first_moved(&e->pending))
+	if (e->refreshed >= REFRESHED_MAX ||
+	    !pending_refresh_first(&e->pending, e->until))
 		return STEP_DONE;
 	e->refreshed++;
-	return fire(e);
+	return STEP_MORE;
 }
 
 /* One step towards having nothing due. */

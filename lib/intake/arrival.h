@@ -125,7 +125,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 {
 	int r, ready = ARRIVAL_READY;
 
-	lock_acquire(&b->lock);
+	lock_acquire_inline(&b->lock);
 	/* Not earlier: the CPU does this while it reads the bucket. */
 	*a = arrival_aim(b, deadline);
 	if (unlikely(deadline < a->lane->queue.nearest ||
@@ -136,13 +136,13 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	while (likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)) {
 		if (likely(arrival_ready(b, a->lane, slot)))
 			return ready;
-		lock_release(&b->lock);
+		lock_release_inline(&b->lock);
 		r = arrival_grow(b, a->lane, slot);
 		if (r < 0)
 			return arrival_without_room(b, w, slot, r);
-		lock_acquire(&b->lock);
+		lock_acquire_inline(&b->lock);
 	}
-	lock_release(&b->lock);
+	lock_release_inline(&b->lock);
 	return -ESHUTDOWN;
 }
 
@@ -161,15 +161,19 @@ static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 bool arrival_push_at_once(struct bucket *b, struct wakeup *w, struct lane *l,
 			  struct entry e);
 
-/* The same; then releases the lock, and wakes the driver if necessary. */
+/* Releases the lock; then wakes the driver if that is necessary. */
+static inline void arrival_leave(struct bucket *b, struct wakeup *w, bool kick)
+{
+	lock_release_inline(&b->lock);
+	if (unlikely(kick))
+		wakeup_kick(w);
+}
+
+/* As arrival_push; then arrival_leave. */
 static inline void arrival_add(struct bucket *b, struct wakeup *w,
 			       struct lane *l, struct entry e)
 {
-	bool kick = arrival_push(b, w, l, e);
-
-	lock_release(&b->lock);
-	if (unlikely(kick))
-		wakeup_kick(w);
+	arrival_leave(b, w, arrival_push(b, w, l, e));
 }
 
 #endif

@@ -28,12 +28,6 @@ void block_free_all(struct block *b)
 	}
 }
 
-void block_pool_init(struct block_pool *p)
-{
-	*p = (struct block_pool){0};
-	lock_init(&p->lock);
-}
-
 void block_pool_destroy(struct block_pool *p)
 {
 	if (lock_try(&p->lock))

@@ -30,6 +30,7 @@ struct block {
 	struct entry entry[BLOCK_ENTRIES];
 };
 
+/* All zero at first. */
 struct block_pool {
 	size_t keep; /* constant: how many blocks the pool keeps */
 	struct lock lock;
@@ -60,8 +61,6 @@ static inline struct block *block_pop(struct block **chain)
 		*chain = b->next;
 	return b;
 }
-
-void block_pool_init(struct block_pool *p);
 
 /* Also in a child of fork(2): see bucket_destroy. */
 void block_pool_destroy(struct block_pool *p);

@@ -57,12 +57,6 @@ struct lane {
 	uint32_t probe;
 };
 
-/* What has happened to a bucket's timers, except what its driver counts. */
-struct bucket_counts {
-	struct counter fired; /* runs on an executor, which have ended */
-	struct counter ended; /* timers that ended with such a run */
-};
-
 enum bucket_state {
 	BUCKET_SHUT, /* nothing is scheduled here; also before it is used */
 	BUCKET_OPEN,
@@ -95,8 +89,9 @@ struct bucket {
 	int64_t stranded_nearest; /* none of those is due earlier */
 	uint32_t next_lane;       /* see next */
 	uint32_t salvaged;        /* the next slot to look at; see salvage.c */
-	struct bucket_counts counts;
-	struct block_pool *pool; /* constant from bucket_init; NULL before */
+	struct counter fired;     /* runs on an executor, which have ended */
+	struct counter ended;     /* timers that ended with such a run */
+	struct block_pool *pool;  /* constant from bucket_init; NULL before */
 	/* Written by any thread: a bucket that had room when this had none. */
 	atom32 other;
 	/* For the driver only: freed slots whose bits do not yet say so. */

@@ -2,35 +2,31 @@
 #include "config.h"
 
 #include "intake/cap.h"
-#include "os/memory.h"
+#include "os/pages.h"
 
-static void init(struct purse *p)
+static size_t size_of(uint32_t n)
 {
-	tally_init_closed(&p->places);
-	lock_init(&p->lock);
+	return (n + 1) * sizeof(struct purse);
 }
 
 bool cap_open(struct cap *c, uint32_t n)
 {
 	if (c->max == 0)
 		return true;
-	c->purse =
-		memory_alloc_aligned(TT_FAR_APART, (n + 1) * sizeof(*c->purse));
+	c->purse = pages_alloc(size_of(n));
 	if (!c->purse)
 		return false;
 	c->common = (atomword *)&c->purse[n];
 	cpu_map_init(&c->cpus, n);
-	for (uint32_t i = 0; i < n; i++)
-		init(&c->purse[i]);
 	atomword_store(c->common, c->max);
-	lock_init(&c->lock);
-	atom32_store(&c->openings, 0);
+	/* The purses are open, and empty. */
+	atom32_store(&c->openings, 1);
 	return true;
 }
 
 void cap_close(struct cap *c)
 {
-	memory_free(c->purse);
+	pages_free(c->purse, size_of(c->cpus.n));
 	c->purse = NULL;
 }
 

@@ -119,7 +119,7 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	struct block *surplus;
 	bool done;
 
-	queue_cursor_step(&v->cursor);
+	v->cursor.looked = v->cursor.taken = 0;
 	v->stranded = NULL;
 	lock_acquire_hot(&b->lock);
 	bucket_set_time(b, w, v->now);

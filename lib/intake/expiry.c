@@ -39,11 +39,10 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 }
 
 /*
- * As expiry_judge.  Also stores the state by which it has judged in *word.  The
- * load is relaxed: the lock orders the rest, and a change of the state fails if
- * it is no longer *word.
+ * The load is relaxed: the lock orders the rest, and a change of the state
+ * fails if it is no longer *word.
  */
-static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
+enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
 {
 	int64_t due = clock_later(s->deadline, e->deadline);
@@ -64,18 +63,11 @@ static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 	return EXPIRY_RUN;
 }
 
-enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now)
-{
-	uint32_t word;
-
-	return judge(s, e, now, &word);
-}
-
 enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 		       uint64_t *overrun)
 {
 	uint32_t word;
-	enum expiry x = judge(s, e, now, &word);
+	enum expiry x = expiry_judge(s, e, now, &word);
 
 	if (x != EXPIRY_RUN)
 		return x;
@@ -166,13 +158,14 @@ enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
 enum expiry expiry_refresh(struct bucket *b, struct slot *s, struct entry *e)
 {
 	enum expiry x = expiry_look(b, s, e);
+	uint32_t word;
 
 	if (likely(slot_state(atom32_load(&s->state)) != SLOT_MOVED) ||
 	    x != EXPIRY_PENDING)
 		return x;
 	lock_acquire(&b->lock);
 	/* At this time nothing is due, so it does not run. */
-	x = expiry_judge(s, e, INT64_MIN);
+	x = expiry_judge(s, e, INT64_MIN, &word);
 	lock_release(&b->lock);
 	return x == EXPIRY_LATER || x == EXPIRY_RUN ? EXPIRY_PENDING : x;
 }

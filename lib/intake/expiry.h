@@ -51,10 +51,11 @@ void expiry_wake(struct slot *s);
 /*
  * The parts of these functions that need the lock.  The caller holds it.
  * expiry_judge: as expiry_begin; but RUN means that the timer may run now, and
- * is still pending.  expiry_run: the same, and RUN means that it is running.
- * expiry_rearm: as expiry_repeat.
+ * is still pending.  *word is the state by which it has judged.  expiry_run: as
+ * expiry_begin.  expiry_rearm: as expiry_repeat.
  */
-enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now);
+enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,
+			 uint32_t *word);
 enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 		       uint64_t *overrun);
 bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest);

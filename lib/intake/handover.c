@@ -19,11 +19,12 @@ enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
 			  int64_t now)
 {
 	enum expiry x;
+	uint32_t word;
 
 	if (likely(slot_hand_over(s, e)))
 		return EXPIRY_RUN;
 	lock_acquire(&b->lock);
-	x = expiry_judge(s, e, now);
+	x = expiry_judge(s, e, now, &word);
 	if (x == EXPIRY_RUN)
 		set_handed_over(s);
 	lock_release(&b->lock);
@@ -54,9 +55,7 @@ TT_NOINLINE void handover_add(struct bucket *b, struct wakeup *w,
 			    ? arrival_push_at_once(b, w, l, slot_entry(s))
 			    : strand(b, w, s);
 
-	lock_release(&b->lock);
-	if (kick)
-		wakeup_kick(w);
+	arrival_leave(b, w, kick);
 }
 
 void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
@@ -67,9 +66,7 @@ void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
 	lock_acquire(&b->lock);
 	if (slot_owns(s, e))
 		kick = strand(b, w, s);
-	lock_release(&b->lock);
-	if (kick)
-		wakeup_kick(w);
+	arrival_leave(b, w, kick);
 }
 
 /*
@@ -98,9 +95,7 @@ static void file(struct bucket *b, struct wakeup *w, struct slot *s,
 	} else {
 		kick = strand(b, w, s);
 	}
-	lock_release(&b->lock);
-	if (kick)
-		wakeup_kick(w);
+	arrival_leave(b, w, kick);
 }
 
 static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
@@ -151,7 +146,7 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 	lock_acquire(&b->lock);
 	*ret_due = s->queued;
 	if (expiry_rearm(s, &e, wakeup_earliest(w, now))) {
-		counter_add(&b->counts.fired, 1);
+		counter_add(&b->fired, 1);
 		file(b, w, s, now);
 		return true;
 	}
@@ -167,8 +162,8 @@ int64_t handover_end(struct bucket *b, struct slot *s)
 	lock_acquire(&b->lock);
 	due = s->queued;
 	/* Counted before it is over: see stats.h. */
-	counter_add(&b->counts.fired, 1);
-	counter_add(&b->counts.ended, 1);
+	counter_add(&b->fired, 1);
+	counter_add(&b->ended, 1);
 	waits = expiry_end(s);
 	slots_give(&b->slots, s, s->index >> b->slots.shift);
 	lock_release(&b->lock);

@@ -40,8 +40,6 @@ struct intake *intake_create(uint32_t n)
 		return NULL;
 	in->n = n;
 	cpu_map_init(&in->cpus, n);
-	block_pool_init(&in->pool);
-	lock_init(&in->lock);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
 	return in;
@@ -55,25 +53,35 @@ void intake_destroy(struct intake *in)
 	pages_free(in, size_of(in->n));
 }
 
-void intake_used(struct intake *in, struct bucket_set *ret_used)
+struct bucket_set intake_used(struct intake *in)
 {
+	struct bucket_set used;
+
 	lock_acquire(&in->lock);
-	*ret_used = in->used;
+	used = in->used;
 	lock_release(&in->lock);
+	return used;
+}
+
+struct bucket *intake_take(struct intake *in, struct bucket_set *set)
+{
+	uint32_t i;
+
+	return bucket_set_take(set, &i) ? &in->bucket[i] : NULL;
 }
 
 /* If it is shut, a bucket that is used for the first time later is, too. */
 void intake_set_open(struct intake *in, bool open)
 {
 	struct bucket_set used;
-	uint32_t i;
+	struct bucket *b;
 
 	lock_acquire(&in->lock);
 	in->open = open;
 	used = in->used;
 	lock_release(&in->lock);
-	while (bucket_set_take(&used, &i))
-		bucket_set_open(&in->bucket[i], open);
+	while ((b = intake_take(in, &used)))
+		bucket_set_open(b, open);
 }
 
 void intake_set_up(struct intake *in, struct bucket *b)
@@ -111,8 +119,8 @@ void intake_recycle(struct intake *in, struct slot *s)
 
 void intake_flush(struct intake *in)
 {
-	uint32_t i;
+	struct bucket *b;
 
-	while (bucket_set_take(&in->recycled, &i))
-		bucket_flush(&in->bucket[i]);
+	while ((b = intake_take(in, &in->recycled)))
+		bucket_flush(b);
 }

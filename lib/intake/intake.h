@@ -69,8 +69,11 @@ bool intake_use(struct intake *in, struct bucket *b);
 /* Sets up a bucket.  Called from intake_use, and when the instance starts. */
 void intake_set_up(struct intake *in, struct bucket *b);
 
-/* Stores which buckets have been set up.  No other bucket has a timer. */
-void intake_used(struct intake *in, struct bucket_set *ret_used);
+/* Which buckets have been set up?  No other bucket has a timer. */
+struct bucket_set intake_used(struct intake *in);
+
+/* Takes a bucket out of such a set.  NULL: the set is empty. */
+struct bucket *intake_take(struct intake *in, struct bucket_set *set);
 
 /* A bucket for each CPU that the machine may have. */
 uint32_t intake_default_buckets(void);

@@ -60,17 +60,11 @@ struct queue_cursor {
 	uint32_t at;
 	bool begun;
 	int64_t nearest; /* of the rows that it has left in the queue */
+	/* In this step, which can go through several queues. */
 	uint32_t looked; /* rows that it has looked at */
 	uint32_t taken;
 	struct row row[QUEUE_STEP];
 };
-
-/* Begins a step, which can go through several queues. */
-static inline void queue_cursor_step(struct queue_cursor *c)
-{
-	c->looked = 0;
-	c->taken = 0;
-}
 
 /* Begins a queue.  The rows that were taken from another queue stay. */
 static inline void queue_cursor_begin(struct queue_cursor *c)

@@ -48,14 +48,13 @@ static int move_pending(struct slot *s, uint32_t word, int64_t deadline,
 	return 0;
 }
 
-/*
- * Reschedules the next run of a running timer, if there is one or may be one.
- */
+/* Reschedules the next run of a timer, if there is one or may be one. */
 static int move_running(struct slot *s, uint32_t word, int64_t deadline,
 			bool inside)
 {
-	if (slot_state(word) == SLOT_RUNNING &&
-	    (!inside || !slot_change(s, &word, SLOT_REPEATING)))
+	if (slot_state(word) != SLOT_REPEATING &&
+	    !(inside && slot_state(word) == SLOT_RUNNING &&
+	      slot_change(s, &word, SLOT_REPEATING)))
 		return -ENOENT;
 	s->deadline = deadline;
 	return 0;
@@ -85,16 +84,8 @@ static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside,
 
 	if (slot_in(word, SLOT_ARMED) != slot_word(id))
 		return -ENOENT;
-	switch (slot_state(word)) {
-	case SLOT_ARMED:
-	case SLOT_MOVED:
-		return move_pending(s, word, deadline, at_once);
-	case SLOT_RUNNING:
-	case SLOT_REPEATING:
-		return move_running(s, word, deadline, inside);
-	default:
-		return -ENOENT;
-	}
+	return slot_is_pending(word) ? move_pending(s, word, deadline, at_once)
+				     : move_running(s, word, deadline, inside);
 }
 
 /*
@@ -109,9 +100,7 @@ static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
 
 	if (slot_is_handed_over(s))
 		return 1;
-	if ((slot_state(word) != SLOT_ARMED &&
-	     slot_state(word) != SLOT_MOVED) ||
-	    !mark_moved(s, word))
+	if (!slot_is_pending(word) || !mark_moved(s, word))
 		return -ENOENT;
 	if (atom32_swap(&s->ticket, ticket, ticket + TICKET_STEP) != ticket)
 		return 1;
@@ -144,9 +133,7 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (s->stranded)
 		kick = handover_announce(b, w, s->queued);
 	result(b, 0);
-	lock_release(&b->lock);
-	if (kick)
-		wakeup_kick(w);
+	arrival_leave(b, w, kick);
 	return 0;
 }
 
@@ -184,13 +171,13 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 		unlikely(w->slack > 0) && deadline <= watch_now(w->watch);
 	int r;
 
-	lock_acquire(&b->lock);
+	lock_acquire_inline(&b->lock);
 	r = likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)
 		    ? result(b, move(s, id, deadline, inside, at_once))
 		    : -ESHUTDOWN;
 	if (unlikely(r == 1 && slot_is_handed_over(s)))
 		return move_handed_over(b, w, s, deadline);
-	lock_release(&b->lock);
+	lock_release_inline(&b->lock);
 	if (unlikely(r == 1))
 		r = move_earlier(b, w, s, id, deadline, inside, at_once);
 	return r;
@@ -205,8 +192,7 @@ int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 	lock_acquire(&b->lock);
 	word = learn_state(s);
 	if (slot_in(word, SLOT_ARMED) == slot_word(id) &&
-	    (slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED ||
-	     slot_state(word) == SLOT_REPEATING)) {
+	    (slot_is_pending(word) || slot_state(word) == SLOT_REPEATING)) {
 		*ret_deadline = s->deadline;
 		r = 0;
 	}

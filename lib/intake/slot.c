@@ -167,21 +167,9 @@ void slots_add_touched(struct slots *t, uint32_t word)
 /* How many of the next words are looked at first. */
 #define AHEAD 4
 
-/*
- * The compiler's own is a function call if the compiler does not know the CPU.
- */
-static int count_bits(uint64_t x)
-{
-	x -= x >> 1 & UINT64_C(0x5555555555555555);
-	x = (x & UINT64_C(0x3333333333333333)) +
-	    (x >> 2 & UINT64_C(0x3333333333333333));
-	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return (int)(x * UINT64_C(0x0101010101010101) >> 56);
-}
-
 static int count_free(const struct slots *t, uint32_t word)
 {
-	return count_bits(*slots_word(t, word));
+	return __builtin_popcountll(*slots_word(t, word));
 }
 
 static bool is_mostly_free(const struct slots *t, uint32_t word)
@@ -256,24 +244,16 @@ static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 				      uint32_t *word)
 {
 	while (slot_in(*word, SLOT_ARMED) == slot_word(id)) {
-		switch (slot_state(*word)) {
-		case SLOT_ARMED:
-			if (slot_change(s, word, SLOT_DEAD))
-				return 0;
-			break;
-		case SLOT_MOVED:
-			if (slot_change(s, word, SLOT_DEAD_MOVED))
-				return 0;
-			break;
-		case SLOT_RUNNING:
-		case SLOT_REPEATING:
-		case SLOT_ENDING:
-			return 1;
-		case SLOT_FREE:
-		case SLOT_DEAD:
-		case SLOT_DEAD_MOVED:
-			return -ENOENT;
-		}
+		enum slot_state state = slot_state(*word);
+
+		if (!slot_is_pending(*word))
+			return state == SLOT_FREE || slot_is_dead(*word)
+				       ? -ENOENT
+				       : 1;
+		if (slot_change(s, word,
+				state == SLOT_ARMED ? SLOT_DEAD
+						    : SLOT_DEAD_MOVED))
+			return 0;
 	}
 	return -ENOENT;
 }

@@ -370,6 +370,11 @@ static inline enum slot_state slot_state(uint32_t word)
 	return (enum slot_state)(word & SLOT_STATE_MASK);
 }
 
+static inline bool slot_is_pending(uint32_t word)
+{
+	return slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED;
+}
+
 /* After the timer's callback has returned: will the timer run again? */
 static inline bool slot_repeats(const struct slot *s)
 {

@@ -14,7 +14,6 @@
 void wakeup_init(struct wakeup *w, struct watch *watch)
 {
 	memset(w, 0, sizeof(*w));
-	lock_init(&w->lock);
 	w->arrivals = INT64_MAX;
 	w->sleep = w->next = AWAKE;
 	w->awake_since = INT64_MAX;
@@ -54,10 +53,8 @@ static void count_awake(struct wakeup *w, int64_t now)
 
 void wakeup_begin(struct wakeup *w)
 {
-	int64_t now = clock_now(CLOCK_MONOTONIC);
-
 	lock_acquire(&w->lock);
-	w->awake_since = now;
+	w->awake_since = clock_now(CLOCK_MONOTONIC);
 	lock_release(&w->lock);
 }
 
@@ -203,21 +200,14 @@ static int64_t halfway(int64_t now, int64_t until)
 	return until > now ? now + (until / 2 - now / 2) : until;
 }
 
-/* The first deadline that may end its sleep.  Under the lock. */
-static int64_t first(const struct wakeup *w, int64_t next)
-{
-	int64_t own = next > w->rested ? next : w->rested;
-
-	return own < w->arrivals ? own : w->arrivals;
-}
-
 /*
- * When the driver must wake up for this deadline.  If it has passed: now,
- * whatever the slack.
+ * When the driver must wake up for its own first deadline, or for the earliest
+ * in a bucket.  If that has passed: now, whatever the slack.  Under the lock.
  */
-static int64_t sleep_until(const struct wakeup *w, int64_t deadline,
-			   int64_t now)
+static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 {
+	int64_t own = clock_later(next, w->rested);
+	int64_t deadline = own < w->arrivals ? own : w->arrivals;
 	int64_t until = latest(w, deadline);
 
 	if (deadline <= now)
@@ -234,44 +224,31 @@ static void set_asleep(struct wakeup *w, int64_t next, int64_t until)
 	w->kicked = false;
 }
 
+/* Under the lock, which it releases. */
+static void leave_asleep(struct wakeup *w, int64_t next, int64_t until)
+{
+	set_asleep(w, next, until);
+	count_awake(w, clock_now(CLOCK_MONOTONIC));
+	lock_release(&w->lock);
+	PROBE1(sleep, until);
+}
+
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 {
-	int64_t deadline, until;
+	int64_t until;
 	uint32_t seq;
 
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
-	deadline = first(w, next);
-	until = sleep_until(w, deadline, now);
+	until = sleep_until(w, next, now);
 	if (until <= now || wakeup_stopping(w)) {
 		lock_release(&w->lock);
 		return false;
 	}
-	set_asleep(w, next, until);
-	count_awake(w, clock_now(CLOCK_MONOTONIC));
-	lock_release(&w->lock);
-
-	PROBE1(sleep, until);
+	leave_asleep(w, next, until);
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 	wakeup_rise(w);
 	return true;
-}
-
-/* Under the lock.  False: an arrival is earlier, or the driver must stop. */
-static bool begin_spin(struct wakeup *w, int64_t next)
-{
-	if (w->arrivals < next || wakeup_stopping(w))
-		return false;
-	set_asleep(w, next, latest(w, next));
-	w->spinning = true;
-	return true;
-}
-
-/* Under the lock. */
-static void end_spin(struct wakeup *w)
-{
-	w->spinning = false;
-	w->sleep = w->next = AWAKE;
 }
 
 /* If the wall clock is set back, there is more time left than the spin. */
@@ -285,14 +262,16 @@ static bool is_near(const struct wakeup *w, int64_t deadline)
 void wakeup_spin(struct wakeup *w, int64_t next)
 {
 	uint32_t seq;
-	bool begun;
 
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
-	begun = begin_spin(w, next);
-	lock_release(&w->lock);
-	if (!begun)
+	w->spinning = w->arrivals >= next && !wakeup_stopping(w);
+	if (!w->spinning) {
+		lock_release(&w->lock);
 		return;
+	}
+	set_asleep(w, next, latest(w, next));
+	lock_release(&w->lock);
 	/*
 	 * Relaxed: what was changed with it is read under the lock, below and
 	 * later.
@@ -300,7 +279,8 @@ void wakeup_spin(struct wakeup *w, int64_t next)
 	while (atom32_load(&w->seq) == seq && is_near(w, next))
 		spin_relax();
 	lock_acquire(&w->lock);
-	end_spin(w);
+	w->spinning = false;
+	w->sleep = w->next = AWAKE;
 	lock_release(&w->lock);
 }
 
@@ -332,14 +312,10 @@ static void set_descriptor(struct wakeup *w)
 
 void wakeup_lie_down(struct wakeup *w, int64_t next)
 {
-	int64_t until, now = watch_now(w->watch);
+	int64_t now = watch_now(w->watch);
 
 	lock_acquire(&w->lock);
-	until = sleep_until(w, first(w, next), now);
-	set_asleep(w, next, until);
-	count_awake(w, clock_now(CLOCK_MONOTONIC));
-	lock_release(&w->lock);
-	PROBE1(sleep, until);
+	leave_asleep(w, next, sleep_until(w, next, now));
 	set_descriptor(w);
 }
 

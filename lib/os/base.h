@@ -7,9 +7,11 @@
 
 #include <stdint.h> /* any header of glibc defines __GLIBC__ */
 
-#define TT_EXPORT   __attribute__((visibility("default")))
-#define TT_NOINLINE __attribute__((noinline))
-#define TT_INLINE   inline __attribute__((always_inline))
+#define TT_EXPORT __attribute__((visibility("default")))
+/* Seldom called: such code is small rather than fast, and lies together. */
+#define TT_EXPORT_RARE __attribute__((visibility("default"), cold))
+#define TT_NOINLINE    __attribute__((noinline))
+#define TT_INLINE      inline __attribute__((always_inline))
 
 /*
  * If the library is loaded by dlopen(3), glibc by default allocates such a

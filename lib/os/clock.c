@@ -16,14 +16,9 @@ int64_t clock_now(clockid_t clock)
 
 const char *clock_name(clockid_t clock)
 {
-	switch (clock) {
-	case CLOCK_REALTIME:
+	if (clock == CLOCK_REALTIME)
 		return "realtime";
-	case CLOCK_BOOTTIME:
-		return "boottime";
-	default:
-		return "monotonic";
-	}
+	return clock == CLOCK_BOOTTIME ? "boottime" : "monotonic";
 }
 
 /* A time_t of 32 bits ends in 2038. */

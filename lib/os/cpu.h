@@ -14,18 +14,6 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* Does cpu_current work here? */
-static inline bool cpu_is_known(void)
-{
-	return sched_getcpu() >= 0;
-}
-
-/* The CPU that the caller ran on a moment ago, counted from 0. */
-static inline uint32_t cpu_current(void)
-{
-	return (uint32_t)sched_getcpu();
-}
-
 /*
  * Each CPU has one of n things; this finds the one of the caller's CPU.  The
  * result is a hint, because the caller may move to another CPU right after it
@@ -35,18 +23,18 @@ static inline uint32_t cpu_current(void)
 struct cpu_map {
 	/* Constant. */
 	uint32_t n;
-	bool known; /* cpu_current works here */
+	bool known; /* sched_getcpu works here */
 };
 
 static inline void cpu_map_init(struct cpu_map *m, uint32_t n)
 {
 	m->n = n;
-	m->known = cpu_is_known();
+	m->known = sched_getcpu() >= 0;
 }
 
 static inline uint32_t cpu_map_pick(const struct cpu_map *m)
 {
-	uint32_t cpu = likely(m->known) ? cpu_current() : 0;
+	uint32_t cpu = likely(m->known) ? (uint32_t)sched_getcpu() : 0;
 
 	return likely(cpu < m->n) ? cpu : cpu % m->n;
 }

@@ -64,17 +64,13 @@ void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 	int op = FUTEX_WAIT_BITSET;
 	struct futex_time t = {0, 0};
 
-	if (deadline == INT64_MAX) {
-		(void)futex(word, op, expected, NULL);
-		return;
-	}
 	if (clock == CLOCK_REALTIME)
 		op |= FUTEX_CLOCK_REALTIME;
 	if (deadline > 0) {
 		t.sec = deadline / NS_PER_S;
 		t.nsec = deadline % NS_PER_S;
 	}
-	(void)futex(word, op, expected, &t);
+	(void)futex(word, op, expected, deadline < INT64_MAX ? &t : NULL);
 }
 
 void futex_wait_for(atom32 *word, uint32_t expected, long ns)

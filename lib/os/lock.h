@@ -38,8 +38,9 @@
  * until then all threads that use the lock would send useless wake-ups.  With
  * 64 threads on two CPUs, that made a pair cost 250 ns instead of 65.
  *
- * Not recursive.  Any thread.  Never held during a callback, an allocation, or
- * a system call other than the lock's own.
+ * A lock of zeros is free.  It is not recursive.  Any thread may take it.  It
+ * is never held during a callback, an allocation, or a system call other than
+ * its own.
  */
 #ifndef TT_LOCK_H
 #define TT_LOCK_H
@@ -58,12 +59,6 @@ struct lock {
 void lock_acquire_slow(struct lock *l, bool hot);
 void lock_wake(struct lock *l);
 
-static inline void lock_init(struct lock *l)
-{
-	atom32_store(&l->held, 0);
-	atom32_store(&l->slept, 0);
-}
-
 /* Was it held a moment ago?  Relaxed: orders nothing. */
 static inline int lock_is_held(const struct lock *l)
 {
@@ -76,33 +71,35 @@ static inline int lock_try(struct lock *l)
 	return atom32_swap_acquire(&l->held, 0, 1) == 0;
 }
 
-static inline void lock_acquire(struct lock *l)
+void lock_acquire(struct lock *l);
+void lock_release(struct lock *l);
+
+/*
+ * The same for calls that schedule.  (If all callers had this code, the library
+ * would have 4 KB more.)  Release: pairs with the compare-and-swap in lock_try.
+ */
+static inline void lock_acquire_inline(struct lock *l)
 {
 	if (unlikely(!lock_try(l)))
 		lock_acquire_slow(l, false);
 }
 
-/*
- * The same, for a lock that one other CPU takes again and again.  A thread that
- * looks whether the lock is free, and then takes it, must fetch the cache line
- * twice, and the other CPU takes the lock in between.  So this tries to take
- * the lock without looking.  If several threads wait for a lock, looking is
- * better.  Simulated with 64 CPUs that schedule and cancel with timeouts of 3
- * to 6 ms: the 99th percentile of another timer's lateness was 6.4 us with
- * this, and 60 us if the driver looked.
- */
-static inline void lock_acquire_hot(struct lock *l)
-{
-	if (unlikely(!lock_try(l)))
-		lock_acquire_slow(l, true);
-}
-
-/* Release: pairs with the compare-and-swap in lock_try. */
-static inline void lock_release(struct lock *l)
+static inline void lock_release_inline(struct lock *l)
 {
 	atom32_store_release(&l->held, 0);
 	if (unlikely(atom32_load(&l->slept) != 0))
 		lock_wake(l);
 }
+
+/*
+ * As lock_acquire, for a lock that one other CPU takes again and again.  A
+ * thread that looks whether the lock is free, and then takes it, must fetch the
+ * cache line twice, and the other CPU takes the lock in between.  So this tries
+ * to take the lock without looking.  If several threads wait for a lock,
+ * looking is better.  Simulated with 64 CPUs that schedule and cancel with
+ * timeouts of 3 to 6 ms: the 99th percentile of another timer's lateness was
+ * 6.4 us with this, and 60 us if the driver looked.
+ */
+void lock_acquire_hot(struct lock *l);
 
 #endif

@@ -26,14 +26,8 @@ bool sleeper_knows(clockid_t clock)
 /* A system call filter may cause any error; all of these become -ENOSYS. */
 static int why_no_timer(int error)
 {
-	switch (error) {
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-		return -error;
-	default:
-		return -ENOSYS;
-	}
+	return error == EMFILE || error == ENFILE || error == ENOMEM ? -error
+								     : -ENOSYS;
 }
 
 /*

@@ -27,19 +27,10 @@
 #define TALLY_ONE    2u
 #define TALLY_MAX    INT32_MAX
 
+/* All zero: it is open, and its number is 0. */
 struct tally {
 	atom32 word;
 };
-
-static inline void tally_init(struct tally *t)
-{
-	atom32_store(&t->word, 0);
-}
-
-static inline void tally_init_closed(struct tally *t)
-{
-	atom32_store(&t->word, TALLY_CLOSED);
-}
 
 /* Acquire: pairs with the store in tally_open. */
 static inline bool tally_is_open(const struct tally *t)

@@ -3,17 +3,6 @@
 
 #include "os/watch.h"
 
-void watch_init(struct watch *w, clockid_t clock)
-{
-	*w = (struct watch){.clock = clock};
-}
-
-void watch_init_virtual(struct watch *w, int64_t now)
-{
-	*w = (struct watch){
-		.clock = CLOCK_MONOTONIC, .is_virtual = true, .shown = now};
-}
-
 int64_t watch_virtual_now(struct watch *w)
 {
 	int64_t now;

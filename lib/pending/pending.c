@@ -399,7 +399,7 @@ struct entry pending_take(struct pending *p)
 }
 
 /* A hint.  Relaxed: the timer is judged under the lock. */
-bool pending_first_moved(const struct pending *p)
+static bool is_first_moved(const struct pending *p)
 {
 	const struct slot *s;
 
@@ -414,7 +414,7 @@ bool pending_refresh_first(struct pending *p, int64_t now)
 	struct entry e;
 	int64_t was;
 
-	if (!pending_first_moved(p))
+	if (!is_first_moved(p))
 		return false;
 	e = pending_take(p);
 	was = e.deadline;

@@ -86,10 +86,10 @@ void pending_file(struct pending *p, struct entry e, int64_t now);
 /* Puts an entry back for the next visit of its bucket, although it is near. */
 void pending_send_back(struct pending *p, struct entry e);
 
-/* Has the first timer in the heap been rescheduled to a later time? */
-bool pending_first_moved(const struct pending *p);
-
-/* If so, puts it back.  True: another timer may be the first now. */
+/*
+ * Puts the first timer in the heap back if it was rescheduled to a later time.
+ * True: another timer may be the first now.
+ */
 bool pending_refresh_first(struct pending *p, int64_t now);
 
 /* Frees some spares, if there are too many.  True: there are still too many. */

@@ -66,7 +66,7 @@
  *	execute		engine/fire.c fire_call finish
  *	execute		intake/expiry.c expiry_end
  *	change_state	intake/slot.h slot_change
- *	begin		intake/expiry.c expiry_begin expiry_run judge put_back
+ *	begin		intake/expiry.c expiry_begin expiry_run expiry_judge put_back
  *	begin		intake/slot.h slot_begin slot_owns slot_hand_over
  *	begin		intake/handover.c handover_give set_handed_over
  *	strand		intake/handover.c strand handover_add

@@ -57,10 +57,10 @@
  *	turn		engine/turn.c engine_turn collect visit
  *	futex_wait	os/futex.c futex_wait_until
  *	futex_wait	os/sleeper.c sleeper_sleep
- *	sleep_until_next intake/wakeup.c wakeup_sleep first set_asleep
+ *	sleep_until_next intake/wakeup.c wakeup_sleep sleep_until leave_asleep
  *	sleep_until_next intake/wakeup.c wakeup_rise
  *	spin_until_next	engine/spin.c spin_until_due
- *	spin_until_next	intake/wakeup.c wakeup_spin begin_spin end_spin
+ *	spin_until_next	intake/wakeup.c wakeup_spin set_asleep
  *	timer_thread	api/driver_thread.c work
  *	stop		intake/wakeup.c wakeup_stop
  */

@@ -78,7 +78,7 @@ static inline void bare_check(void)
 static inline void bare_end(void)
 {
 	bare_check();
-	engine_destroy(&engine);
+	engine_close(&engine, false);
 }
 
 #endif

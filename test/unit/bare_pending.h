@@ -28,7 +28,7 @@ static inline int64_t now(void)
 
 static inline void begin_pending(uint32_t buckets)
 {
-	watch_init_virtual(&watch, NOW);
+	watch = WATCH_VIRTUAL(NOW);
 	begin_intake(buckets);
 	ck_assert(pending_init(&pending, intake, &wakeup));
 }

@@ -87,7 +87,7 @@ static inline struct queue_cursor cursor(void)
 	struct queue_cursor c;
 
 	queue_cursor_begin(&c);
-	queue_cursor_step(&c);
+	c.looked = c.taken = 0;
 	return c;
 }
 
@@ -118,7 +118,7 @@ static inline bool take_step(struct queue_cursor *c, int64_t by,
 {
 	bool done;
 
-	queue_cursor_step(c);
+	c->looked = c->taken = 0;
 	done = queue_take(&queue, c, by);
 	ck_assert_uint_le(c->taken, STEP_BLOCKS);
 	ck_assert_uint_le(c->looked, STEP_ROWS);

@@ -33,7 +33,7 @@ static inline void begin_all(uint32_t n)
 
 static inline void begin_on(clockid_t clock)
 {
-	watch_init(&watch, CLOCK_MONOTONIC);
+	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	watch.clock = clock;
 	begin_all(1);
 }
@@ -43,7 +43,7 @@ static inline size_t take(int64_t by);
 /* At a time that stands still, which the bucket knows. */
 static inline void begin(void)
 {
-	watch_init_virtual(&watch, NOW);
+	watch = WATCH_VIRTUAL(NOW);
 	begin_all(1);
 	ck_assert_uint_eq(take(NOW), 0);
 }

@@ -78,7 +78,7 @@ static struct bucket *bucket;
 
 static void begin_bucket(int64_t slack)
 {
-	watch_init(&watch, CLOCK_MONOTONIC);
+	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	begin_intake(1);
 	wakeup.slack = slack;
 	bucket = &intake->bucket[0];

@@ -256,7 +256,7 @@ START_TEST(many_buckets_make_distinct_ids)
 	static uint64_t ids[BUCKETS];
 	struct slot *s;
 
-	watch_init_virtual(&watch, NOW);
+	watch = WATCH_VIRTUAL(NOW);
 	begin_all(BUCKETS);
 	for (uint32_t i = 0; i < BUCKETS; i++) {
 		bucket = &intake->bucket[i];
@@ -298,7 +298,7 @@ START_TEST(each_bucket_is_asked_for_its_own)
 	struct bucket_set due;
 	uint32_t got;
 
-	watch_init_virtual(&watch, NOW);
+	watch = WATCH_VIRTUAL(NOW);
 	begin_all(3);
 	for (uint32_t i = 0; i < 3; i++) {
 		bucket = &intake->bucket[i];

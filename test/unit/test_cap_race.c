@@ -90,10 +90,12 @@ enum { CPUS = 2, MANY = 20 * CAP_BATCH };
 static struct cap cap;
 static size_t taken;
 
+/* All purses are closed. */
 static void begin(size_t max)
 {
 	cap = (struct cap){.max = max};
 	ck_assert(cap_open(&cap, CPUS));
+	call_in(&cap);
 	taken = 0;
 	cpu_now = 0;
 }

@@ -10,10 +10,37 @@
 
 #include "os/fork.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+static atom32 detached;
+
+/* By itself, ThreadSanitizer notices a thread that nobody joins or detaches. */
+#ifndef UNDER_THREAD_SANITIZER
+int pthread_detach(pthread_t thread)
+{
+	union {
+		void *symbol;
+		int (*fn)(pthread_t thread);
+	} real = {dlsym(RTLD_NEXT, "pthread_detach")};
+
+	atom32_add(&detached, 1);
+	return real.fn(thread);
+}
+#endif
+
+/* Since the last time, for one timer thread that was not joined, or none. */
+static void check_detached(bool was)
+{
+#ifndef UNDER_THREAD_SANITIZER
+	ck_assert_uint_eq(atom32_load(&detached), was);
+#endif
+	atom32_store(&detached, 0);
+	(void)was;
+}
 
 enum place { FIRST_ROUND, LAST_ROUND, THREAD_LOCAL, PLACES };
 
@@ -232,6 +259,7 @@ static void destroys(enum place p)
 	wait_for(&over);
 	join_stopper();
 	ck_assert(none_is_left());
+	check_detached(!with_stopper);
 	sem_destroy(&over);
 }
 
@@ -278,12 +306,38 @@ static void destroys_before_a_callback_ends(enum place p)
 	end_call(&caller);
 	join_stopper();
 	ck_assert(none_is_left());
+	check_detached(!with_stopper);
 	sem_destroy(&over);
 }
 
 START_TEST(destroy_before_a_callback_ends)
 {
 	each(destroys_before_a_callback_ends);
+}
+END_TEST
+
+static void destroy_inside(void *arg)
+{
+	if (with_stopper)
+		wait_for_joiners(1);
+	timerthread_destroy(arg);
+}
+
+/* The thread that was in stop joins the timer thread, or else nobody does. */
+START_TEST(destroy_from_a_callback)
+{
+	for (int i = 0; i < 2; i++) {
+		with_stopper = i == 1;
+		setup();
+		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		schedule(0, destroy_inside, tt);
+		if (with_stopper)
+			start_stopper();
+		while (!none_is_left())
+			sched_yield();
+		join_stopper();
+		check_detached(!with_stopper);
+	}
 }
 END_TEST
 
@@ -408,6 +462,7 @@ int main(void)
 		calls_are_as_in_on_exit,
 		destroy_from_a_destructor,
 		destroy_before_a_callback_ends,
+		destroy_from_a_callback,
 		a_thread_of_an_executor_is_not_ours,
 		a_later_thread_is_not_ours,
 	};

@@ -41,7 +41,8 @@ bool stepped_repeat(struct bucket *b, struct slot *s, struct entry *e,
 		    int64_t earliest);
 bool stepped_end(struct slot *s);
 void stepped_wake(struct slot *s);
-enum expiry stepped_judge(struct slot *s, struct entry *e, int64_t now);
+enum expiry stepped_judge(struct slot *s, struct entry *e, int64_t now,
+			  uint32_t *word);
 enum expiry stepped_run(struct slot *s, struct entry *e, int64_t now,
 			uint64_t *overrun);
 bool stepped_rearm(struct slot *s, struct entry *e, int64_t earliest);

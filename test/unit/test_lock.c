@@ -53,7 +53,7 @@ long syscall(long number, ...)
 
 START_TEST(excludes)
 {
-	lock_init(&lock);
+	lock = (struct lock){0};
 	ck_assert(lock_try(&lock));
 	ck_assert(!lock_try(&lock));
 	lock_release(&lock);
@@ -96,7 +96,7 @@ START_TEST(counts)
 	long n = 50000;
 	pthread_t t[THREADS];
 
-	lock_init(&lock);
+	lock = (struct lock){0};
 	for (int i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&t[i], NULL, count, &n), 0);
 	for (int i = 0; i < THREADS; i++)
@@ -120,7 +120,7 @@ static pthread_t begin_waiter(void)
 {
 	pthread_t t;
 
-	lock_init(&lock);
+	lock = (struct lock){0};
 	entered = false;
 	atom32_store(&held, 0);
 	lock_acquire(&lock);
@@ -217,7 +217,7 @@ START_TEST(a_sleeper_says_so)
 	for (int i = 0; i < 2; i++) {
 		hot = i == 1;
 		sleeps = 0;
-		lock_init(&lock);
+		lock = (struct lock){0};
 		lock_acquire(&lock);
 		acquire();
 		ck_assert_int_eq(sleeps, 3);
@@ -257,7 +257,7 @@ START_TEST(realtime_thread_lets_the_holder_run)
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 	if (!set_affinity(&attr, &cpu))
 		return;
-	lock_init(&lock);
+	lock = (struct lock){0};
 	ck_assert_int_eq(pthread_create(&holder, &attr, hold_on_cpu, NULL), 0);
 	while (!atom32_load_acquire(&held))
 		usleep(100);

@@ -15,8 +15,8 @@ static uint64_t ended_before, fired_before;
 
 static void look_before(const struct bucket *b)
 {
-	ended_before = counter_read(&b->counts.ended);
-	fired_before = counter_read(&b->counts.fired);
+	ended_before = counter_read(&b->ended);
+	fired_before = counter_read(&b->fired);
 }
 
 /* In the place of the library's: with a look. */

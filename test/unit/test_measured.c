@@ -305,8 +305,8 @@ START_TEST(what_several_have_measured)
 	histogram_count(&tt->engine.measured->lateness, 961);
 	histogram_count(&tt->engine.measured->run_time, 700);
 	for (uint32_t i = 0; i < r->cpus.n; i++) {
-		histogram_count(&r->measured[i].lateness, 50);
-		histogram_count(&r->measured[i].run_time, 60);
+		histogram_count(&r->part[i].measured.lateness, 50);
+		histogram_count(&r->part[i].measured.run_time, 60);
 	}
 	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 961);
 	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LONGEST_RUN), 700);

@@ -16,7 +16,7 @@ START_TEST(empty)
 	begin_pending(2);
 	ck_assert(pending_next(&pending, NOW, &t));
 	ck_assert_int_eq(t, INT64_MAX);
-	ck_assert(!pending_first_moved(&pending));
+	ck_assert(!pending_refresh_first(&pending, NOW));
 	pending_trim(&pending);
 	collect(INT64_MAX);
 	ck_assert_int_eq(earliest(), INT64_MAX);
@@ -300,11 +300,11 @@ START_TEST(first_moved)
 	b = schedule_in(&intake->bucket[0], NOW + 2);
 	collect(NOW + 1);
 	earliest();
-	ck_assert(!pending_first_moved(&pending));
+	ck_assert(!pending_refresh_first(&pending, NOW));
 	must_reschedule(b, NOW + HOUR);
-	ck_assert(!pending_first_moved(&pending));
+	ck_assert(!pending_refresh_first(&pending, NOW));
 	must_reschedule(a, NOW + HOUR);
-	ck_assert(pending_first_moved(&pending));
+	ck_assert(pending_refresh_first(&pending, NOW));
 	end_pending();
 }
 END_TEST
@@ -444,7 +444,7 @@ START_TEST(a_full_heap_keeps_the_earliest)
 
 	fill_heap(id, N, true);
 	ck_assert(pending.full);
-	ck_assert(!heap_has_room(&pending.heap));
+	ck_assert(pending.heap.n + HEAP_SHIFT == pending.heap.size);
 	ck_assert_int_eq(next_pending(), NOW + 3);
 	ck_assert_int_gt(wakeup_arrivals(&wakeup), NOW + 3);
 	check();

@@ -18,7 +18,7 @@ static void fn(void *arg)
 static void begin(uint32_t buckets)
 {
 	engine_init(&engine, NULL);
-	watch_init_virtual(&engine.watch, 2 * far);
+	engine.watch = WATCH_VIRTUAL(2 * far);
 	bare_open(buckets, CLOCK_MONOTONIC);
 }
 

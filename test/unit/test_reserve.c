@@ -445,9 +445,8 @@ START_TEST(pool)
 {
 	enum { BLOCKS = 5 };
 	struct block *b, *chain = NULL;
-	struct block_pool p;
+	struct block_pool p = {0};
 
-	block_pool_init(&p);
 	ck_assert_ptr_null(block_pool_take(&p));
 	block_pool_give(&p, block_alloc());
 	ck_assert_ptr_null(block_pool_take(&p));

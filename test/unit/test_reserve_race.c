@@ -37,7 +37,7 @@ enum { N = 1000, BUCKETS = 4 };
  */
 static void begin(size_t n)
 {
-	watch_init_virtual(&watch, 0);
+	watch = WATCH_VIRTUAL(0);
 	make_intake(BUCKETS);
 	ck_assert(intake_reserve(intake, n));
 	intake_set_open(intake, true);

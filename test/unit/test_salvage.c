@@ -298,7 +298,7 @@ static const struct timer far = {HOUR, 0, count, NULL, 0};
 
 static void begin_buckets(uint32_t n)
 {
-	watch_init_virtual(&watch, 0);
+	watch = WATCH_VIRTUAL(0);
 	begin_intake(n);
 }
 

@@ -38,7 +38,7 @@ static int64_t sleep_until;
 static void begin_wakeup(int64_t ns)
 {
 	wakeup_close(&wakeup);
-	watch_init(&watch, CLOCK_MONOTONIC);
+	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	wakeup_init(&wakeup, &watch);
 	wakeup.slack = ns;
 	ck_assert(wakeup_open(&wakeup, 2));

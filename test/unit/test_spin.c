@@ -19,7 +19,7 @@ enum { START = 1000000, SPIN = 100000 };
 static void begin(void)
 {
 	engine_init(&engine, NULL);
-	watch_init_virtual(&engine.watch, START);
+	engine.watch = WATCH_VIRTUAL(START);
 	engine.wakeup.spin = SPIN;
 	ck_assert_int_eq(engine_open(&engine, 2, false), 0);
 	intake_set_open(engine.intake, true);

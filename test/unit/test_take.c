@@ -67,12 +67,12 @@ START_TEST(take_without_room)
 	add(1, 1);
 	c.taken = QUEUE_STEP;
 	ck_assert(!queue_take(&queue, &c, 1));
-	queue_cursor_step(&c);
+	c.looked = c.taken = 0;
 	c.looked = STEP_ROWS;
 	ck_assert(!queue_take(&queue, &c, 1));
 	ck_assert_uint_eq(queue_size(&queue), 1);
 	ck_assert_int_eq(queue.nearest, 1);
-	queue_cursor_step(&c);
+	c.looked = c.taken = 0;
 	ck_assert(queue_take(&queue, &c, 1));
 	ck_assert_uint_eq(c.taken, 1);
 	block_free_all(c.row[0].block);

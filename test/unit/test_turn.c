@@ -13,7 +13,7 @@ static const int64_t start = INT64_C(1000000000000);
 static void begin(uint32_t buckets)
 {
 	engine_init(&engine, NULL);
-	watch_init_virtual(&engine.watch, start);
+	engine.watch = WATCH_VIRTUAL(start);
 	bare_open(buckets, CLOCK_MONOTONIC);
 }
 

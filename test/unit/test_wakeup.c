@@ -25,7 +25,7 @@ static int64_t now(void)
 static void begin(void)
 {
 	wakeup_close(&wakeup);
-	watch_init(&watch, CLOCK_MONOTONIC);
+	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	wakeup_init(&wakeup, &watch);
 	ck_assert(wakeup_open(&wakeup, BUCKETS));
 }
@@ -311,7 +311,7 @@ START_TEST(what_is_late_does_not_wait_for_the_slack)
 	ck_assert(!wakeup_sleep(&wakeup, INT64_MAX, t));
 	ck_assert(!wakeup_sleep(&wakeup, t, t));
 	ck_assert_uint_eq(wakeup.woken, 1);
-	watch_init_virtual(&still, t);
+	still = WATCH_VIRTUAL(t);
 	wakeup.watch = &still;
 	ck_assert_int_eq(wakeup_earliest(&wakeup, t), INT64_MIN);
 	end();

@@ -50,11 +50,17 @@ static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 	return false;
 }
 
+static inline void arrival_leave(struct bucket *b, struct wakeup *w, bool kick)
+{
+	lock_release(&b->lock);
+	if (kick)
+		wakeup_kick(w);
+}
+
 static inline void arrival_add(struct bucket *b, struct wakeup *w,
 			       struct lane *l, struct entry e)
 {
-	arrival_push(b, w, l, e);
-	lock_release(&b->lock);
+	arrival_leave(b, w, arrival_push(b, w, l, e));
 }
 
 #endif

@@ -48,7 +48,7 @@ static bool refused[2];
 static void setup(void)
 {
 	for (int i = 0; i < CPUS; i++)
-		init(&purses[i]);
+		purses[i] = (struct purse){.places.word = TALLY_CLOSED};
 	common = 1;
 	cap = (struct cap){
 		.max = PLACES,
@@ -57,7 +57,7 @@ static void setup(void)
 		.openings = 1,
 		.common = &common,
 	};
-	lock_init(&cap.lock);
+	cap.lock = (struct lock){0};
 	tally_open(&purses[0].places, 1);
 	refused[0] = refused[1] = false;
 }

@@ -43,6 +43,21 @@ void lock_wake(struct lock *l)
 	(void)l;
 }
 
+void lock_acquire(struct lock *l)
+{
+	lock_acquire_inline(l);
+}
+
+void lock_acquire_hot(struct lock *l)
+{
+	lock_acquire_inline(l);
+}
+
+void lock_release(struct lock *l)
+{
+	lock_release_inline(l);
+}
+
 #endif
 
 #ifndef WEAK_EXPLORE

@@ -50,7 +50,7 @@ void futex_wait_for(atom32 *word, uint32_t expected, long ns)
 
 static void setup(void)
 {
-	lock_init(&lock);
+	lock = (struct lock){0};
 	sleeps_init();
 	sum = 0;
 }

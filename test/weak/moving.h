@@ -61,7 +61,7 @@ static void moving_init(void)
 	const struct timer t = {NOW, 0, callback, &argument, 0};
 
 	memset(&bucket, 0, sizeof(bucket));
-	lock_init(&bucket.lock);
+	bucket.lock = (struct lock){0};
 	bucket.state = BUCKET_OPEN;
 	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	memset(&wakeup, 0, sizeof(wakeup));

@@ -28,7 +28,7 @@ static void one_timer_init(int64_t period)
 {
 	const struct timer t = {NOW, period, callback, &argument, 0};
 
-	lock_init(&bucket.lock);
+	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
 	id = slot_arm(&slot, &t, NOW);

@@ -53,7 +53,7 @@ static void setup(void)
 {
 	const struct timer t = {NOW, 0, old_callback, &old_argument, 0};
 
-	lock_init(&bucket.lock);
+	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
 	old_id = slot_arm(&slot, &t, NOW);

@@ -51,7 +51,7 @@ static void setup(void)
 
 	waits_init();
 	await.waiting = 0;
-	lock_init(&bucket.lock);
+	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
 	id = slot_arm(&slot, &t, NOW);

@@ -44,7 +44,7 @@ static void set_up(void)
 	uint64_t id;
 
 	engine_init(&engine, NULL);
-	watch_init_virtual(&engine.watch, 0);
+	engine.watch = WATCH_VIRTUAL(0);
 	check(engine_open(&engine, 1, false), "engine_open");
 	intake_set_open(engine.intake, true);
 	intake_use(engine.intake, &engine.intake->bucket[0]);
@@ -193,6 +193,6 @@ int main(int argc, char **argv)
 	print_figure("10,000,000 / 10,000: add + run", many / few, "x", 2);
 	print_figure("heap alone / this, with 10,000,000", heap / many, "x",
 		     BENCH_NO_TARGET);
-	engine_destroy(&engine);
+	engine_close(&engine, false);
 	return 0;
 }
