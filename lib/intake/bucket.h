@@ -37,7 +37,7 @@
 
 #include "intake/distance.h"
 #include "intake/queue.h"
-#include "intake/slot.h"
+#include "intake/slots.h"
 #include "intake/wakeup.h"
 #include "os/base.h"
 #include "os/counter.h"

@@ -44,11 +44,13 @@
  *
  *	add_entry	intake/arrival.h arrival_push
  *	add_entry	intake/slot.h slot_entry
- *	free_slot	intake/slot.h slot_next slots_recycle
+ *	free_slot	intake/slot.h slot_next
+ *	free_slot	intake/slots.h slots_recycle
  *	salvage		intake/salvage.c bucket_salvage_step salvage_stranded take
  *	rent		intake/rent.h rent_drop rent_is_over
  *	schedule	intake/schedule.c bucket_schedule
- *	schedule	intake/slot.h slots_take slot_arm
+ *	schedule	intake/slots.h slots_take
+ *	schedule	intake/slot.h slot_arm
  *	cancel_pending	intake/slot.c cancel_armed cancel_pending
  *	cancel		intake/slot.c slot_cancel cancel_other
  *	drain		intake/slot.c slot_take_pending read_callback

@@ -11,6 +11,7 @@
 
 #include "intake/expiry.c"
 #include "intake/slot.c"
+#include "intake/slots.c"
 
 static struct bucket bucket;
 static struct slot slot;

@@ -16,7 +16,7 @@
 #ifdef BUG_OLD_TICKET
 #define atom32_load_acquire(a) atom32_load(a)
 #endif
-#include "intake/slot.h"
+#include "intake/slots.h"
 #undef atom32_load_acquire
 
 #ifdef BUG_SAME_GENERATION
@@ -28,6 +28,7 @@
 
 #include "intake/expiry.c"
 #include "intake/slot.c"
+#include "intake/slots.c"
 
 static struct bucket bucket;
 static struct slot slot;

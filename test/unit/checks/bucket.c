@@ -3,7 +3,7 @@
 
 #include "checks/bucket.h"
 #include "checks/queue.h"
-#include "checks/slot.h"
+#include "checks/slots.h"
 #include "must.h"
 
 void bucket_check(struct bucket *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "api/running.h"
+#include "view/running.h"
 
 #include "os/base.h"
 #include "os/clock.h"

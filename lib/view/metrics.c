@@ -10,11 +10,11 @@
  */
 #include "config.h"
 
-#include "api/stats.h"
 #include "os/base.h"
 #include "os/errno.h"
 #include "os/memory.h"
 #include "os/text.h"
+#include "view/stats.h"
 
 #include <inttypes.h>
 #include <string.h>

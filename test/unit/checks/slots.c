@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "checks/slot.h"
+#include "checks/slots.h"
 #include "must.h"
 
 static void check_word(const struct slots *t, uint32_t word, size_t *n)

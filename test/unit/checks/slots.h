@@ -2,10 +2,10 @@
 /*
  * Is a table of slots sound?
  */
-#ifndef TT_CHECKS_SLOT_H
-#define TT_CHECKS_SLOT_H
+#ifndef TT_CHECKS_SLOTS_H
+#define TT_CHECKS_SLOTS_H
 
-#include "intake/slot.h"
+#include "intake/slots.h"
 
 /* Aborts if the table is not sound.  Under the lock. */
 void slots_check(const struct slots *t);

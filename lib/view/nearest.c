@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "api/nearest.h"
+#include "view/nearest.h"
 
 /* Keeps it if it is one of the earliest so far. */
 static void offer(struct nearest *r, const struct pending_timer *t)

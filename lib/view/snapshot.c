@@ -7,10 +7,10 @@
  */
 #include "config.h"
 
-#include "api/stats.h"
 #include "os/base.h"
 #include "os/errno.h"
 #include "os/memory.h"
+#include "view/stats.h"
 
 struct timerthread_snapshot {
 	/* Both name the instance: a later one may get the same address. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "api/stats.h"
+#include "view/stats.h"
 
-#include "api/running.h"
 #include "os/base.h"
+#include "view/running.h"
 
 #include <errno.h>
 #include <string.h>

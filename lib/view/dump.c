@@ -4,12 +4,12 @@
  */
 #include "config.h"
 
-#include "api/nearest.h"
-#include "api/running.h"
-#include "api/stats.h"
 #include "os/base.h"
 #include "os/errno.h"
 #include "os/text.h"
+#include "view/nearest.h"
+#include "view/running.h"
+#include "view/stats.h"
 
 #include <inttypes.h>
 

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slots of a bucket: a table that grows, and which of its slots are free.
+ *
+ * Guarantees:
+ *  1. A slot never moves, and is never unmapped before slots_destroy.  So any
+ *     id, however old or made up, can be looked up.
+ *  2. The thread that makes the table grow is the first that touches a slot's
+ *     memory.  It runs on the bucket's CPU, so the kernel allocates memory near
+ *     that CPU.  (Exceptions: the thread was moved to another CPU just then, or
+ *     the lock of its own CPU's bucket was held.)
+ *
+ * A slot's index is its number in the bucket and, in the low bits, the bucket.
+ * The slots lie in chunks, each twice as large as the one before.  So growing
+ * moves nothing, a lookup is a count of leading zeros and two loads, and a
+ * bucket that is never used has no chunks.
+ *
+ * Any thread: at, begun, get, of.  The driver: the batch.  The rest is done
+ * under the bucket's lock, except what says that it is not.
+ */
+#ifndef TT_SLOTS_H
+#define TT_SLOTS_H
+
+#include "intake/slot.h"
+
+#include <stddef.h>
+
+/*
+ * The number of the first slot is the number of slots in the first chunk.  So
+ * the highest bit of a slot's number tells the chunk.
+ */
+#define SLOT_FIRST_LOG2   6
+#define SLOT_FIRST_NUMBER (1u << SLOT_FIRST_LOG2)
+#define SLOT_CHUNKS       (32 - SLOT_FIRST_LOG2)
+#define SLOT_TOP_CHUNK    (SLOT_CHUNKS - 1)
+
+/*
+ * The bits that say which slots are free lie in words of 64.  The first word
+ * has the number 1.  The highest bit of a word's number tells the chunk.
+ */
+#define SLOT_WORD_LOG2 SLOT_FIRST_LOG2
+
+/* The slots of one bucket. */
+struct slots {
+	/* Protected by the bucket's lock. */
+	struct slot *hot;  /* a slot that was freed a moment ago, or NULL */
+	uint64_t *at;      /* the word that slots are taken from */
+	struct slot *slot; /* the slot of that word's lowest bit */
+	uint32_t word;     /* that word's number */
+	uint32_t low;      /* the word where this round began; see slot.c */
+	uint32_t last;     /* the word of the slot that was freed last */
+	uint32_t fresh;    /* words from here to ready were never used */
+	uint32_t ready;    /* words from here to end were never touched */
+	uint32_t end;      /* behind the highest word */
+	uint32_t used;     /* slots that are not free, and the hot one */
+	uint32_t enough;   /* used may grow to this; see slots_any */
+	bool all;          /* enough is the number of all slots; set first */
+	uint64_t first;    /* word 1, which exists before its slots */
+	/* Like chunk below, but for the words of free bits. */
+	uint64_t *bits[SLOT_CHUNKS];
+	/* Constant. */
+	uint32_t bucket;
+	uint32_t shift; /* how many bits of an index are the bucket */
+	/*
+	 * Written under the bucket's lock, read by any thread.  The members
+	 * just above are seldom written.  So a thread that cancels on another
+	 * CPU touches no line that the lock's holder often writes.
+	 */
+	atomword chunk[SLOT_CHUNKS];
+	void *memory[SLOT_CHUNKS]; /* what to free */
+};
+
+/*
+ * Slots that were freed, but whose bits are not set yet.  They are kept by
+ * index: the slots themselves may no longer be in any cache, and the driver
+ * would have to fetch them again.
+ */
+#define SLOT_BATCH 60
+
+struct slot_batch {
+	uint32_t n;
+	uint32_t index[SLOT_BATCH];
+};
+
+/*
+ * *t must be all zero.  Other threads may already read it; they find a table
+ * that has no slots.
+ */
+void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
+void slots_destroy(struct slots *t);
+
+/*
+ * How many chunks a table may have: as many as the bits of a slot's number
+ * allow.
+ */
+static inline int slots_max_chunks(const struct slots *t)
+{
+	return t->shift ? SLOT_CHUNKS - (int)t->shift : SLOT_CHUNKS - 1;
+}
+
+/*
+ * Growing takes several steps, because the lock is not held while memory is
+ * allocated, or touched for the first time (then the kernel must find a page).
+ * First a chunk of slots:
+ *
+ *  - slots_next_chunk returns the number of the chunk to make; -1: the table
+ *    may not grow any more.  Under the lock.
+ *  - slots_chunk_alloc returns the chunk's memory, or NULL.  Without the lock.
+ *  - slots_add_chunk adds the chunk, if it is still the next one.  Under the
+ *    lock.  Otherwise it returns false, and the caller must free the memory
+ *    with slots_chunk_free.
+ *
+ * Then some words of its slots:
+ *
+ *  - slots_untouched returns the first word that was never touched; 0: there is
+ *    none.  Under the lock.
+ *  - slots_touch touches some words from there on.  Without the lock.
+ *  - slots_add_touched says that they may be used.  Under the lock.
+ */
+int slots_next_chunk(const struct slots *t);
+void *slots_chunk_alloc(int chunk);
+void slots_chunk_free(int chunk, void *memory);
+bool slots_add_chunk(struct slots *t, int chunk, void *memory);
+
+uint32_t slots_untouched(const struct slots *t);
+void slots_touch(struct slots *t, uint32_t word);
+void slots_add_touched(struct slots *t, uint32_t word);
+
+/* Touches the free bits of words that were never used. */
+void slots_touch_bits(struct slots *t);
+
+/* How many slots were touched, used or not.  Under the lock. */
+static inline size_t slots_room(const struct slots *t)
+{
+	return (size_t)(t->ready - 1) << SLOT_WORD_LOG2;
+}
+
+/* The memory of these slots and of their bits.  Under the lock. */
+static inline size_t slots_bytes(const struct slots *t)
+{
+	return (size_t)(t->ready - 1) *
+	       ((sizeof(struct slot) << SLOT_WORD_LOG2) + sizeof(uint64_t));
+}
+
+/* Slots with this number or a higher one were never used.  Under the lock. */
+static inline uint32_t slots_end(const struct slots *t)
+{
+	return t->fresh << SLOT_WORD_LOG2;
+}
+
+/*
+ * The address of the slot with this number.  chunk is the word for its chunk.
+ * That word holds the address that slot 0 would have if the chunk reached down
+ * to slot 0.  It also holds a bit that distinguishes it from the word of a
+ * chunk that does not exist.
+ */
+#define SLOT_CHUNK_THERE 1u
+
+static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
+{
+	return (struct slot *)(chunk - SLOT_CHUNK_THERE +
+			       (uintptr_t)number * sizeof(struct slot));
+}
+
+/*
+ * The slot with this number, or NULL if the table has none.  Any thread.
+ * Acquire: pairs with the store in slots_add_chunk.
+ */
+static inline struct slot *slots_at(const struct slots *t, uint32_t number)
+{
+	unsigned i;
+	uintptr_t chunk;
+
+	if (unlikely(number < SLOT_FIRST_NUMBER))
+		return NULL;
+	i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+	chunk = atomword_load_acquire(&t->chunk[i]);
+	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
+}
+
+/*
+ * Has the table ever had a slot?  Any thread.  Relaxed: the caller takes the
+ * lock before it uses a slot.
+ */
+static inline bool slots_begun(const struct slots *t)
+{
+	return atomword_load(&t->chunk[0]) != 0;
+}
+
+/*
+ * The slot with this number.  The caller has learned the number under the
+ * bucket's lock, or from a thread that did: from an entry, for example.  So the
+ * load does not acquire, and a schedule call on 64-bit Arm has seven
+ * load-acquires fewer.
+ */
+static inline struct slot *slots_get(const struct slots *t, uint32_t number)
+{
+	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+
+	return slot_address(atomword_load(&t->chunk[i]), number);
+}
+
+/* The slot that an entry refers to. */
+static inline struct slot *slots_of(const struct slots *t, uint32_t index)
+{
+	return slots_get(t, index >> t->shift);
+}
+
+/* Finds another word with a free slot; there must be one. */
+void slots_move_on(struct slots *t);
+
+/*
+ * Slots are taken in the order of their addresses.  This many ahead, one is
+ * prefetched.
+ */
+#define SLOT_PREFETCH 8
+
+/* A free slot; there must be one.  Under the lock. */
+static inline struct slot *slots_take(struct slots *t)
+{
+	struct slot *s = t->hot;
+	uint32_t bit;
+
+	if (s) {
+		t->hot = NULL;
+		return s;
+	}
+	if (unlikely(*t->at == 0))
+		slots_move_on(t);
+	bit = (uint32_t)__builtin_ctzll(*t->at);
+	*t->at &= *t->at - 1;
+	t->used++;
+	s = t->slot + bit;
+	prefetch_to_write(s + SLOT_PREFETCH);
+	s->index = (t->word << SLOT_WORD_LOG2 | bit) << t->shift | t->bucket;
+	return s;
+}
+
+/*
+ * Is there a free slot to take?  When all touched words have been used, and
+ * there is more memory to touch, the last few free slots are not taken: they
+ * are too scattered to be taken in order.  Under the lock.
+ */
+static inline bool slots_any(const struct slots *t)
+{
+	return t->used < t->enough || t->fresh < t->ready || t->hot;
+}
+
+/* How many slots are not free.  Under the lock. */
+static inline size_t slots_used(const struct slots *t)
+{
+	return t->used - (t->hot != NULL);
+}
+
+/* The free bits of a word of the table.  Under the lock. */
+static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
+{
+	unsigned i = 31 - (unsigned)__builtin_clz(word);
+
+	return t->bits[i] + word;
+}
+
+/* The same for the slot with this number; does not read the slot. */
+static inline uint64_t slots_id(const struct slots *t, uint32_t number,
+				uint32_t word)
+{
+	return (uint64_t)slot_in(word, SLOT_ARMED) << 32 | number << t->shift |
+	       t->bucket;
+}
+
+/* Under the lock. */
+static inline void slots_set_free(struct slots *t, uint32_t number)
+{
+	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+
+	t->last = number >> SLOT_WORD_LOG2;
+	t->bits[i][t->last] |= UINT64_C(1) << (number % SLOT_FIRST_NUMBER);
+	t->used--;
+}
+
+/*
+ * Adds a slot that was freed, and has this number, to the free ones.  Under the
+ * lock.
+ */
+static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
+{
+	if (slot_is_used_up(s))
+		return;
+	if (!t->hot && number >> SLOT_WORD_LOG2 == t->word)
+		t->hot = s;
+	else
+		slots_set_free(t, number);
+}
+
+/*
+ * Frees a dead slot and adds it to the free slots.  The caller has the entry
+ * that counts, in the bucket.  Under the lock, so no other thread frees the
+ * slot.  Release: as in slot_free.
+ */
+static inline void slots_recycle(struct slots *t, struct slot *s,
+				 uint32_t number)
+{
+	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
+	slots_give(t, s, number);
+}
+
+/*
+ * Adds a slot that was freed to the batch, for slots_add_free.  Only the owner
+ * of the batch calls this; there must be room.  True: the batch is full now.
+ */
+static inline bool slot_batch_add(struct slot_batch *b, struct slot *s)
+{
+	if (!slot_is_used_up(s))
+		b->index[b->n++] = s->index;
+	return b->n == SLOT_BATCH;
+}
+
+/* Adds the batch to the table's free slots, and empties it.  Under the lock. */
+static inline void slots_add_free(struct slots *t, struct slot_batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		slots_set_free(t, b->index[i] >> t->shift);
+	b->n = 0;
+}
+
+#endif
