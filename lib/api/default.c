@@ -40,7 +40,7 @@ static void discard(struct timerthread *tt)
 	timerthread_destroy(tt);
 }
 
-static int make(struct timerthread **ret_tt)
+static int make_default(struct timerthread **ret_tt)
 {
 	int r = timerthread_create(ret_tt);
 
@@ -74,7 +74,7 @@ TT_EXPORT_RARE int timerthread_default(struct timerthread **ret_tt)
 		return -EINVAL;
 	tool_hide(&shared, sizeof(shared));
 	while (!is_usable(tt = current())) {
-		r = make(&made);
+		r = make_default(&made);
 		if (r < 0 && !is_usable(current()))
 			return r;
 		if (r == 0)

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 /* With the mutex held. */
-static int check(struct timerthread *tt, enum driver driver)
+static int check_driver(struct timerthread *tt, enum driver driver)
 {
 	if (tt->life == LIFE_NEW)
 		return -EINVAL;
@@ -24,7 +24,7 @@ int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&tt->mutex);
-	r = check(tt, driver);
+	r = check_driver(tt, driver);
 	if (r == 0)
 		tt->turning = true;
 	pthread_mutex_unlock(&tt->mutex);

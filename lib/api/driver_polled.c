@@ -13,7 +13,7 @@
 #include "os/errno.h"
 
 /* The descriptor is not readable until a timer is due. */
-static int begin(struct timerthread *tt, void *arg)
+static int begin_polled(struct timerthread *tt, void *arg)
 {
 	(void)arg;
 	wakeup_lie_down(&tt->engine.wakeup, INT64_MAX);
@@ -25,7 +25,7 @@ TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 	int r = start_instance(tt, ret_fd != NULL,
 			       &(struct start){
 				       .driver = DRIVER_POLLED,
-				       .begin = begin,
+				       .begin = begin_polled,
 			       });
 
 	if (r == 0)

@@ -12,7 +12,7 @@
 #include "os/call.h"
 
 /* Calls a hook.  False: in a child of fork(2), where this thread ends. */
-static bool call(struct timerthread *tt, timerthread_fn *hook)
+static bool call_hook(struct timerthread *tt, timerthread_fn *hook)
 {
 	const struct task_id no_tasks = {0};
 	const struct run none = {0};
@@ -47,7 +47,8 @@ static bool call(struct timerthread *tt, timerthread_fn *hook)
  * that are due already do not wait.  The slack, which is added to each sleep,
  * counts as rest.  A driver that spins does not rest.
  */
-static int64_t rest(const struct timerthread *tt, uint64_t ran, int64_t now)
+static int64_t rest_until(const struct timerthread *tt, uint64_t ran,
+			  int64_t now)
 {
 	const struct engine *e = &tt->engine;
 
@@ -57,13 +58,13 @@ static int64_t rest(const struct timerthread *tt, uint64_t ran, int64_t now)
 	return clock_add(now, tt->options.rest - e->wakeup.slack);
 }
 
-/* False: as call. */
-static bool work(struct timerthread *tt)
+/* False: as call_hook. */
+static bool take_turns(struct timerthread *tt)
 {
 	struct engine *e = &tt->engine;
 	uint64_t ran = 0; /* since it slept */
 
-	if (!call(tt, tt->options.hooks.on_start))
+	if (!call_hook(tt, tt->options.hooks.on_start))
 		return false;
 	while (!wakeup_stopping(&e->wakeup)) {
 		int64_t now;
@@ -74,15 +75,15 @@ static bool work(struct timerthread *tt)
 		ran += e->ran;
 		if (e->wakeup.spin > 0 && spin_until_due(e))
 			continue;
-		e->wakeup.rested = rest(tt, ran, now);
+		e->wakeup.rested = rest_until(tt, ran, now);
 		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;
 	}
-	return call(tt, tt->options.hooks.on_exit);
+	return call_hook(tt, tt->options.hooks.on_exit);
 }
 
 /* The thread's last use of tt. */
-static void end(struct timerthread *tt)
+static void end_thread(struct timerthread *tt)
 {
 	wakeup_end(&tt->engine.wakeup);
 	pthread_mutex_lock(&tt->mutex);
@@ -98,13 +99,13 @@ static void *thread_main(void *arg)
 	/* It also works where the stack cannot be unwound (see call.h). */
 	pthread_cleanup_push(call_left, NULL);
 	wakeup_begin(&tt->engine.wakeup);
-	if (work(tt))
-		end(tt);
+	if (take_turns(tt))
+		end_thread(tt);
 	pthread_cleanup_pop(0);
 	return NULL;
 }
 
-static int begin(struct timerthread *tt, void *attr)
+static int begin_thread(struct timerthread *tt, void *attr)
 {
 	int r;
 
@@ -130,7 +131,7 @@ TT_EXPORT int timerthread_start(struct timerthread *tt,
 	return start_instance(tt, joinable(attr),
 			      &(struct start){
 				      .driver = DRIVER_THREAD,
-				      .begin = begin,
+				      .begin = begin_thread,
 				      .arg = (void *)(uintptr_t)attr,
 			      });
 }

@@ -14,7 +14,7 @@ struct offer {
 };
 
 /* The instance is being stopped or destroyed: other threads may wait. */
-static TT_NOINLINE void leave_slow(struct timerthread *tt, bool running)
+static TT_NOINLINE void leave_run_slow(struct timerthread *tt, bool running)
 {
 	pthread_mutex_lock(&tt->mutex);
 	if (running)
@@ -25,14 +25,15 @@ static TT_NOINLINE void leave_slow(struct timerthread *tt, bool running)
 }
 
 /* A run's last use of tt, which may be freed then. */
-static void leave(struct timerthread *tt, bool counted)
+static void leave_run(struct timerthread *tt, bool counted)
 {
 	if (!counted || !runs_count_called(&tt->runs))
-		leave_slow(tt, !counted);
+		leave_run_slow(tt, !counted);
 }
 
 /* Returns when the timer was due. */
-static int64_t finish(struct timerthread *tt, struct bucket *b, struct slot *s)
+static int64_t finish_on_executor(struct timerthread *tt, struct bucket *b,
+				  struct slot *s)
 {
 	int64_t due;
 
@@ -44,7 +45,8 @@ static int64_t finish(struct timerthread *tt, struct bucket *b, struct slot *s)
 }
 
 /* False: in a child of fork(2). */
-static bool run(struct timerthread *tt, struct slot *s, struct running *running)
+static bool run_on_executor(struct timerthread *tt, struct slot *s,
+			    struct running *running)
 {
 	struct engine *e = &tt->engine;
 	struct bucket *b = intake_bucket(e->intake, s->index);
@@ -55,7 +57,7 @@ static bool run(struct timerthread *tt, struct slot *s, struct running *running)
 	running->timing.begun = moment_now(&e->watch);
 	if (!fire_call(e, &running->inside, s, overrun, &running->timing))
 		return false;
-	running->due = finish(tt, b, s);
+	running->due = finish_on_executor(tt, b, s);
 	running->ran = true;
 	return true;
 }
@@ -66,18 +68,18 @@ static bool enter_and_run(struct timerthread *tt, struct slot *s)
 
 	if (!runs_begin(&tt->runs, &running)) {
 		/* The instance was stopped; the timer stays as it is. */
-		leave(tt, true);
+		leave_run(tt, true);
 		return true;
 	}
-	if (!run(tt, s, &running))
+	if (!run_on_executor(tt, s, &running))
 		return false;
 	tool_release(&tt->runs);
-	leave(tt, runs_end(&running));
+	leave_run(tt, runs_end(&running));
 	return true;
 }
 
 /* The executor calls this. */
-static void run_one(void *arg)
+static void run_submitted(void *arg)
 {
 	struct slot *s = arg;
 	struct timerthread *tt = s->instance;
@@ -91,7 +93,7 @@ static void submit(void *arg)
 	struct offer *o = arg;
 	const struct submitting *s = &o->tt->options.submitting;
 
-	o->r = s->fn(s->ctx, run_one, o->s);
+	o->r = s->fn(s->ctx, run_submitted, o->s);
 }
 
 bool executor_hand_over(struct timerthread *tt, struct slot *s)

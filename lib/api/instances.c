@@ -11,7 +11,7 @@ struct instance_link timerthread_instances;
 static struct instance_link *const head = &timerthread_instances;
 
 /* Returns the generation, with the lock held. */
-static uint32_t enter(void)
+static uint32_t enter_list(void)
 {
 	uint32_t generation;
 
@@ -30,20 +30,20 @@ static uintptr_t negated(const struct instance_link *l)
 	return -(uintptr_t)l;
 }
 
-static struct instance_link *at(uintptr_t negated)
+static struct instance_link *link_at(uintptr_t negated)
 {
 	return (struct instance_link *)-negated;
 }
 
 void instances_add(struct instance_link *l, struct timerthread *tt)
 {
-	uint32_t generation = enter();
+	uint32_t generation = enter_list();
 
 	if (l->generation != generation) {
 		*l = (struct instance_link){tt, head->next, negated(head),
 					    generation};
 		if (l->next)
-			at(l->next)->previous = negated(l);
+			link_at(l->next)->previous = negated(l);
 		head->next = negated(l);
 	}
 	lock_release(&fork_page.lock);
@@ -51,10 +51,10 @@ void instances_add(struct instance_link *l, struct timerthread *tt)
 
 void instances_remove(struct instance_link *l)
 {
-	if (enter() == l->generation) {
-		at(l->previous)->next = l->next;
+	if (enter_list() == l->generation) {
+		link_at(l->previous)->next = l->next;
 		if (l->next)
-			at(l->next)->previous = l->previous;
+			link_at(l->next)->previous = l->previous;
 		l->generation = 0;
 	}
 	lock_release(&fork_page.lock);

@@ -48,7 +48,7 @@ static void reap(struct timerthread *tt)
 }
 
 /* With the mutex held, which it releases meanwhile. */
-static void join(struct timerthread *tt)
+static void join_driver(struct timerthread *tt)
 {
 	tt->joiners++;
 	while (!instance_is_quiet(tt))
@@ -83,7 +83,7 @@ static int stop(struct timerthread *tt)
 		return 0;
 	if (instance_inside(tt, 0) || instance_owns_thread(tt))
 		return 1;
-	join(tt);
+	join_driver(tt);
 	return 0;
 }
 

@@ -16,7 +16,7 @@
 #include "os/errno.h"
 
 /* INT64_MIN: the driver is awake, or in a turn. */
-static int64_t next_of(struct timerthread *tt)
+static int64_t next_deadline(struct timerthread *tt)
 {
 	int64_t t = INT64_MIN;
 
@@ -43,7 +43,7 @@ TT_EXPORT_RARE int timerthread_get_next_deadline(struct timerthread *tt,
 		return r;
 	if (wakeup_stopping(&tt->engine.wakeup))
 		return -ESHUTDOWN;
-	t = next_of(tt);
+	t = next_deadline(tt);
 	now = instance_now(tt);
 	*ret_deadline = t > now ? t : now;
 	return 0;

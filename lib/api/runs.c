@@ -20,7 +20,7 @@ void runs_free(struct runs *r)
 	r->part = NULL;
 }
 
-static struct running *first(const struct runs_part *p)
+static struct running *first_running(const struct runs_part *p)
 {
 	return (struct running *)atomword_load(&p->first);
 }
@@ -31,7 +31,7 @@ static uint32_t close_part(struct runs_part *p)
 
 	lock_acquire(&p->lock);
 	p->closed = true;
-	for (struct running *run = first(p); run; run = run->next)
+	for (struct running *run = first_running(p); run; run = run->next)
 		n++;
 	lock_release(&p->lock);
 	return n;
@@ -53,7 +53,7 @@ void runs_close_called(struct runs *r)
 static void link_first(struct runs_part *p, struct running *run)
 {
 	run->previous = NULL;
-	run->next = first(p);
+	run->next = first_running(p);
 	if (run->next)
 		run->next->previous = run;
 	atomword_store(&p->first, (uintptr_t)run);
@@ -103,7 +103,7 @@ static bool find_in(struct runs_part *p, uintptr_t who, timerthread_id id)
 	struct running *run;
 
 	lock_acquire(&p->lock);
-	run = first(p);
+	run = first_running(p);
 	while (run && !inside_is(&run->inside, who, id))
 		run = run->next;
 	lock_release(&p->lock);
@@ -143,7 +143,7 @@ static void next_in(struct runs_part *p, const struct run *after,
 		    struct run *best)
 {
 	lock_acquire(&p->lock);
-	for (struct running *run = first(p); run; run = run->next)
+	for (struct running *run = first_running(p); run; run = run->next)
 		runs_next_of(&run->inside, after, best);
 	lock_release(&p->lock);
 }

@@ -48,7 +48,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 }
 
 /* With the engine open. */
-static int begin(struct timerthread *tt, const struct start *how)
+static int begin_turns(struct timerthread *tt, const struct start *how)
 {
 	int r = how->begin ? how->begin(tt, how->arg) : 0;
 
@@ -71,7 +71,7 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	if (r == 0 && !engine_reserve(e, tt->options.reserve))
 		r = -ENOMEM;
 	if (r == 0)
-		r = begin(tt, how);
+		r = begin_turns(tt, how);
 	if (r < 0) {
 		engine_close(e, false);
 		runs_free(&tt->runs);

@@ -112,8 +112,8 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
  * All calls on a timer that exists begin with this.  Returns 0 and stores its
  * slot, or returns an error.  An instance that does not live has no timers.
  */
-static inline int find(struct timerthread *tt, timerthread_id id,
-		       struct slot **ret_slot)
+static inline int find_slot(struct timerthread *tt, timerthread_id id,
+			    struct slot **ret_slot)
 {
 	if (unlikely(!tt))
 		return -EINVAL;
@@ -147,7 +147,7 @@ static TT_INLINE int cancelled(struct timerthread *tt, const struct slot *s,
 TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
-	int r = find(tt, id, &s);
+	int r = find_slot(tt, id, &s);
 
 	if (unlikely(r < 0))
 		return r;
@@ -163,7 +163,7 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 
 	if (unlikely(!tt || !ret_arg))
 		return instance_check(tt, false);
-	r = find(tt, id, &s);
+	r = find_slot(tt, id, &s);
 	if (unlikely(r < 0))
 		return r;
 	r = cancelled(tt, s, id, slot_take(s, id, &c));
@@ -186,7 +186,7 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 {
 	struct callback c;
 	struct slot *s;
-	int r = find(tt, id, &s);
+	int r = find_slot(tt, id, &s);
 
 	if (r < 0)
 		return r;
@@ -248,7 +248,7 @@ TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 
 	if (!tt || !ret_deadline)
 		return instance_check(tt, false);
-	r = find(tt, id, &s);
+	r = find_slot(tt, id, &s);
 	if (r < 0)
 		return r;
 	return bucket_get_deadline(

@@ -16,7 +16,7 @@ struct report {
 	int64_t run_time;
 };
 
-static void tell(void *arg)
+static void tell_hook(void *arg)
 {
 	const struct report *r = arg;
 
@@ -30,11 +30,11 @@ static TT_NOINLINE bool report_slow(struct engine *e, struct inside *in,
 {
 	struct report r = {&e->slow, run, run_time};
 
-	return inside_call(e->instance, in, &e->task_id, run, tell, &r);
+	return inside_call(e->instance, in, &e->task_id, run, tell_hook, &r);
 }
 
-static void finish(struct engine *e, struct bucket *b, struct slot *s,
-		   struct entry *entry)
+static void finish_on_driver(struct engine *e, struct bucket *b, struct slot *s,
+			     struct entry *entry)
 {
 	int64_t earliest = wakeup_earliest(&e->wakeup, e->until);
 
@@ -92,8 +92,9 @@ static struct moment begin_now(struct engine *e)
 	return e->moment;
 }
 
-static enum step run(struct engine *e, struct bucket *b, struct slot *s,
-		     struct entry *entry, uint64_t overrun)
+static enum step run_on_driver(struct engine *e, struct bucket *b,
+			       struct slot *s, struct entry *entry,
+			       uint64_t overrun)
 {
 	struct timing t = {.begun = begin_now(e)};
 
@@ -104,7 +105,7 @@ static enum step run(struct engine *e, struct bucket *b, struct slot *s,
 	engine_set_busy(e);
 	measure_count(e->measured, entry->deadline, &t);
 	e->moment = t.ended;
-	finish(e, b, s, entry);
+	finish_on_driver(e, b, s, entry);
 	return STEP_RAN;
 }
 
@@ -118,8 +119,9 @@ static enum step hand_over(struct engine *e, struct slot *s)
 	return STEP_MORE;
 }
 
-static enum expiry begin(struct engine *e, struct bucket *b, struct slot *s,
-			 struct entry *entry, uint64_t *overrun)
+static enum expiry begin_timer(struct engine *e, struct bucket *b,
+			       struct slot *s, struct entry *entry,
+			       uint64_t *overrun)
 {
 	int64_t now = e->until;
 
@@ -138,12 +140,12 @@ enum step fire(struct engine *e)
 	struct slot *s = slots_of(&b->slots, entry.index);
 	uint64_t overrun = 0;
 	enum expiry x = e->hand_over ? handover_give(b, s, &entry, e->until)
-				     : begin(e, b, s, &entry, &overrun);
+				     : begin_timer(e, b, s, &entry, &overrun);
 
 	switch (x) {
 	case EXPIRY_RUN:
 		return e->hand_over ? hand_over(e, s)
-				    : run(e, b, s, &entry, overrun);
+				    : run_on_driver(e, b, s, &entry, overrun);
 	case EXPIRY_LATER:
 		pending_file(&e->pending, entry, e->until);
 		break;

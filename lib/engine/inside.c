@@ -57,9 +57,9 @@ uintptr_t inside_who(const struct task_id *t)
  * the call ends on another thread than it began on, that thread's record stays,
  * and the object of `outer` is let go.
  */
-static TT_NOINLINE void leave(const struct inside *in,
-			      const struct current *outer, bool has_tasks,
-			      struct ongoing *ongoing)
+static TT_NOINLINE void leave_call(const struct inside *in,
+				   const struct current *outer, bool has_tasks,
+				   struct ongoing *ongoing)
 {
 	if (likely(current.in == in)) {
 		ongoing_forget(current.ongoing);
@@ -74,9 +74,10 @@ static TT_NOINLINE void leave(const struct inside *in,
 		ongoing_end(ongoing);
 }
 
-static struct current enter(struct timerthread *tt, const struct inside *in,
-			    const struct task_id *t, uintptr_t who,
-			    const struct run *run)
+static struct current enter_call(struct timerthread *tt,
+				 const struct inside *in,
+				 const struct task_id *t, uintptr_t who,
+				 const struct run *run)
 {
 	struct ongoing *o = NULL;
 	timerthread_id id = run->id;
@@ -91,7 +92,7 @@ static struct current enter(struct timerthread *tt, const struct inside *in,
  * Shows what is running.  Release: pairs with the loads in inside_look.  So a
  * thread that sees a part of this also sees that the number has changed.
  */
-static void show(struct inside *in, const struct run *run)
+static void show_run(struct inside *in, const struct run *run)
 {
 	word64_store_release(&in->id, run->id);
 	if (run->id == 0)
@@ -104,7 +105,7 @@ static void show(struct inside *in, const struct run *run)
 }
 
 /* Relaxed: what is shown next is released after it. */
-static void hide(struct inside *in)
+static void hide_run(struct inside *in)
 {
 	uint32_t runs = atom32_load(&in->runs);
 
@@ -112,7 +113,7 @@ static void hide(struct inside *in)
 		atom32_store(&in->runs, runs + 1);
 }
 
-/* Acquire: each load pairs with the store in show. */
+/* Acquire: each load pairs with the store in show_run. */
 bool inside_look(const struct inside *in, struct run *ret)
 {
 	uint32_t runs;
@@ -139,18 +140,18 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 {
 	const uintptr_t who = inside_who(t);
 	const bool has_tasks = t->fn != NULL;
-	const struct current mine = enter(tt, in, t, who, run);
+	const struct current mine = enter_call(tt, in, t, who, run);
 	const struct current outer = current;
 
 	current = mine;
-	show(in, run);
+	show_run(in, run);
 	/* Relaxed: only its writer finds itself there. */
 	atomword_store(&in->who, who);
 	call_to_return(fn, arg);
-	leave(in, &outer, has_tasks, mine.ongoing);
+	leave_call(in, &outer, has_tasks, mine.ongoing);
 	if (unlikely(mine.generation != fork_generation()))
 		return false;
-	hide(in);
+	hide_run(in);
 	atomword_store(&in->who, 0);
 	return true;
 }

@@ -5,7 +5,7 @@
 #include "intake/rent.h"
 
 /* Is it time again? */
-static bool begin(struct engine *e)
+static bool begin_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	/* Unsigned: very large if the wall clock was set back. */
@@ -53,7 +53,7 @@ bool reclaim_step(struct engine *e)
 	struct reclaim *t = &e->reclaim;
 
 	if (!t->active)
-		return t->active = begin(e);
+		return t->active = begin_round(e);
 	t->active = next_bucket(t);
 	if (t->active)
 		reclaim_bucket(e);

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-static void nothing(void *arg)
+static void do_nothing(void *arg)
 {
 	(void)arg;
 }
@@ -21,7 +21,8 @@ static void rehearse(struct engine *e)
 {
 	const struct run none = {0};
 
-	inside_call(e->instance, &e->inside, &e->task_id, &none, nothing, NULL);
+	inside_call(e->instance, &e->inside, &e->task_id, &none, do_nothing,
+		    NULL);
 }
 
 /* engine_next does not return a timer that was cancelled or moved. */

@@ -97,7 +97,7 @@ static enum step refresh_first(struct engine *e)
 }
 
 /* One step towards having nothing due. */
-static enum step run_one(struct engine *e)
+static enum step run_next(struct engine *e)
 {
 	if (wakeup_stopping(&e->wakeup))
 		return STEP_DONE;
@@ -123,7 +123,7 @@ static bool reclaim(struct engine *e)
 	return !is_spent(e) && !wakeup_stopping(&e->wakeup) && reclaim_step(e);
 }
 
-static void begin(struct engine *e, int64_t until)
+static void begin_turn(struct engine *e, int64_t until)
 {
 	engine_set_busy(e);
 	e->until = until;
@@ -133,7 +133,7 @@ static void begin(struct engine *e, int64_t until)
 	e->pending.full = false;
 }
 
-static void end(struct engine *e)
+static void end_turn(struct engine *e)
 {
 	/* Immediately, whatever the slack, and however the clock is set. */
 	if (is_spent(e))
@@ -147,10 +147,10 @@ bool engine_turn(struct engine *e, int64_t until)
 {
 	enum step step;
 
-	begin(e, until);
+	begin_turn(e, until);
 	collect(e, until, until);
 	do {
-		step = run_one(e);
+		step = run_next(e);
 		if (step == STEP_FORKED)
 			return false;
 		/* A wall clock is read before each run. */
@@ -159,7 +159,7 @@ bool engine_turn(struct engine *e, int64_t until)
 	while (reclaim(e))
 		;
 	trim(e);
-	end(e);
+	end_turn(e);
 	return true;
 }
 

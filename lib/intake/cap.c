@@ -4,7 +4,7 @@
 #include "intake/cap.h"
 #include "os/pages.h"
 
-static size_t size_of(uint32_t n)
+static size_t purses_size(uint32_t n)
 {
 	return (n + 1) * sizeof(struct purse);
 }
@@ -13,7 +13,7 @@ bool cap_open(struct cap *c, uint32_t n)
 {
 	if (c->max == 0)
 		return true;
-	c->purse = pages_alloc(size_of(n));
+	c->purse = pages_alloc(purses_size(n));
 	if (!c->purse)
 		return false;
 	c->common = (atomword *)&c->purse[n];
@@ -26,7 +26,7 @@ bool cap_open(struct cap *c, uint32_t n)
 
 void cap_close(struct cap *c)
 {
-	pages_free(c->purse, size_of(c->cpus.n));
+	pages_free(c->purse, purses_size(c->cpus.n));
 	c->purse = NULL;
 }
 
@@ -63,7 +63,7 @@ static size_t take_common(struct cap *c, size_t batch_max)
  * count_opening, and with the compare-and-swap in take_common when take_batch
  * calls that.
  */
-static bool is_full(const struct cap *c)
+static bool all_are_taken(const struct cap *c)
 {
 	uint32_t openings = atom32_load_acquire(&c->openings);
 
@@ -71,7 +71,7 @@ static bool is_full(const struct cap *c)
 	       atom32_load(&c->openings) == openings;
 }
 
-/* Under the lock.  Release: pairs with the loads in is_full. */
+/* Under the lock.  Release: pairs with the loads in all_are_taken. */
 static void count_opening(struct cap *c)
 {
 	atom32_store_release(&c->openings, atom32_load(&c->openings) + 1);
@@ -143,7 +143,7 @@ TT_NOINLINE bool cap_take_slow(struct cap *c, struct purse *p)
 	if (tally_is_open(&p->places) && take_batch(c, p))
 		return true;
 	while (take_common(c, 0) == 0) {
-		if (is_full(c))
+		if (all_are_taken(c))
 			return false;
 		call_in(c);
 	}

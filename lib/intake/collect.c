@@ -35,7 +35,7 @@ static struct block *take_surplus(struct bucket *b)
 }
 
 /* Puts all of from before what is in *to. */
-static void join(struct block **to, struct block *from)
+static void join_chains(struct block **to, struct block *from)
 {
 	struct block *b;
 
@@ -135,13 +135,13 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	slots_add_free(&b->slots, &b->recycled);
 	lock_release(&b->lock);
 
-	join(spares, surplus);
+	join_chains(spares, surplus);
 	return !done;
 }
 
 /* Under the lock.  Returns how many are left. */
-static size_t put(struct bucket *b, struct wakeup *w, const struct entry *e,
-		  size_t n, struct arrival *a)
+static size_t put_some(struct bucket *b, struct wakeup *w,
+		       const struct entry *e, size_t n, struct arrival *a)
 {
 	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
 		*a = arrival_aim(b, e[n - 1].deadline);
@@ -163,7 +163,7 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 
 		lock_acquire_hot(&b->lock);
 		take_spare(b, spares);
-		left = put(b, w, e, n, &a);
+		left = put_some(b, w, e, n, &a);
 		lock_release(&b->lock);
 		if (left == n && grown)
 			break;
@@ -188,7 +188,7 @@ size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left)
 	surplus = take_surplus(b);
 	lock_release(&b->lock);
 
-	join(spares, surplus);
+	join_chains(spares, surplus);
 	return looks;
 }
 

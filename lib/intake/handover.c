@@ -74,8 +74,8 @@ void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
  * Also releases it for a while to allocate memory, or to help another thread.
  * During that time the timer is still handed over, and may be rescheduled.
  */
-static void file(struct bucket *b, struct wakeup *w, struct slot *s,
-		 int64_t now)
+static void file_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
+			     int64_t now)
 {
 	struct arrival a = arrival_aim(b, s->queued);
 	bool kick;
@@ -112,7 +112,7 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 	e = slot_entry(s);
 	x = expiry_run(s, &e, now, overrun);
 	if (x == EXPIRY_LATER) {
-		file(b, w, s, now);
+		file_handed_over(b, w, s, now);
 		return x;
 	}
 	if (x == EXPIRY_OVER)
@@ -147,7 +147,7 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 	*ret_due = s->queued;
 	if (expiry_rearm(s, &e, wakeup_earliest(w, now))) {
 		counter_add(&b->fired, 1);
-		file(b, w, s, now);
+		file_handed_over(b, w, s, now);
 		return true;
 	}
 	lock_release(&b->lock);

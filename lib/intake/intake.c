@@ -27,14 +27,14 @@ uint32_t intake_default_buckets(void)
 	return n < INTAKE_MAX_BUCKETS ? (uint32_t)n : INTAKE_MAX_BUCKETS;
 }
 
-static size_t size_of(uint32_t n)
+static size_t intake_size(uint32_t n)
 {
 	return sizeof(struct intake) + n * sizeof(struct bucket);
 }
 
 struct intake *intake_create(uint32_t n)
 {
-	struct intake *in = pages_alloc(size_of(n));
+	struct intake *in = pages_alloc(intake_size(n));
 
 	if (!in)
 		return NULL;
@@ -50,7 +50,7 @@ void intake_destroy(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy(&in->bucket[i]);
 	block_pool_destroy(&in->pool);
-	pages_free(in, size_of(in->n));
+	pages_free(in, intake_size(in->n));
 }
 
 struct bucket_set intake_used(struct intake *in)

@@ -91,7 +91,7 @@ static void set_ends(struct queue *q)
 	q->last_nearest = last->nearest;
 }
 
-static bool is_full(const struct queue *q)
+static bool has_no_row_left(const struct queue *q)
 {
 	return q->tail - q->head == q->size;
 }
@@ -150,7 +150,7 @@ bool queue_extend(struct queue *q, struct block **spares)
 	complete(q);
 	if (q->blocks > 0)
 		queue_row(q, q->tail - 1)->block->n = BLOCK_ENTRIES;
-	if (is_full(q))
+	if (has_no_row_left(q))
 		close_gaps(q);
 	*spares = b->next;
 	b->next = NULL;
@@ -176,7 +176,7 @@ static struct block *take_out(struct queue *q, uint32_t i)
  * last, because it is usually not in this CPU's cache.  Of these two a part may
  * not be used, so their entries are moved to the beginning.
  */
-static struct row take(struct queue *q, uint32_t i)
+static struct row take_block(struct queue *q, uint32_t i)
 {
 	struct row taken = *queue_row(q, i);
 	struct block *b = taken.block;
@@ -205,7 +205,7 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 		if (!row->block || row->begin == row->n)
 			continue;
 		if (row->nearest <= by)
-			c->row[c->taken++] = take(q, c->at);
+			c->row[c->taken++] = take_block(q, c->at);
 		else if (row->nearest < c->nearest)
 			c->nearest = row->nearest;
 	}
@@ -248,8 +248,8 @@ static uint32_t row_before(const struct queue *q, uint32_t i)
  * Puts all entries of a block before those of a later block.  Not the other way
  * round, because a cursor of queue_take may be between the two.
  */
-static void join(struct queue *q, uint32_t from, uint32_t i,
-		 struct block **spares)
+static void join_blocks(struct queue *q, uint32_t from, uint32_t i,
+			struct block **spares)
 {
 	struct row *to = queue_row(q, i), *row = queue_row(q, from);
 	uint32_t n = count_of(q, from);
@@ -292,7 +292,7 @@ static void close_holes(struct queue *q, uint32_t i, struct block **spares)
 		free_block(q, i, spares);
 	else if (before != i &&
 		 count_of(q, before) + count_of(q, i) <= BLOCK_ENTRIES)
-		join(q, before, i, spares);
+		join_blocks(q, before, i, spares);
 	else
 		set_ends(q);
 }

@@ -45,12 +45,12 @@
  * These are rent_is_over and rent_drop as functions: here they are called less
  * often.
  */
-static TT_NOINLINE bool is_over(struct bucket *b, const struct entry *e)
+static TT_NOINLINE bool entry_is_over(struct bucket *b, const struct entry *e)
 {
 	return rent_is_over(b, e);
 }
 
-static TT_NOINLINE bool drop(struct bucket *b, struct lane *l)
+static TT_NOINLINE bool drop_oldest(struct bucket *b, struct lane *l)
 {
 	return rent_drop(b, l);
 }
@@ -67,7 +67,8 @@ static bool drop_behind(struct bucket *b, struct lane *l)
 	for (size_t i = 1; i < OLDEST; i++) {
 		if (!queue_ahead(q, i, 1))
 			return false;
-		if (entry_is_hole(&q->front[i]) || is_over(b, &q->front[i])) {
+		if (entry_is_hole(&q->front[i]) ||
+		    entry_is_over(b, &q->front[i])) {
 			q->front[i] = *q->front;
 			queue_pop(q, &b->spares);
 			return true;
@@ -85,7 +86,7 @@ static uint32_t look_at(struct bucket *b, struct entry *e, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		if (i + RENT_PREFETCH < left)
 			rent_prefetch_slot(b, &e[i + RENT_PREFETCH]);
-		if (!entry_is_hole(&e[i]) && is_over(b, &e[i])) {
+		if (!entry_is_hole(&e[i]) && entry_is_over(b, &e[i])) {
 			e[i].index = 0;
 			found++;
 		}
@@ -152,10 +153,10 @@ void rent_pay_rarely(struct bucket *b, struct lane *l)
 {
 	if (l->rests > 0)
 		l->rests--;
-	else if (!drop(b, l))
+	else if (!drop_oldest(b, l))
 		rent_behind(b, l);
 	else
-		drop(b, l);
+		drop_oldest(b, l);
 }
 
 static void go_to_next_lane(struct bucket *b)
@@ -189,11 +190,11 @@ static struct lane *lane_for_others(struct bucket *b)
  * Takes up to n looks in this lane: at the oldest, or behind it if that is
  * live.  Returns as scan.
  */
-static size_t look(struct bucket *b, struct lane *l, size_t n)
+static size_t look_in_lane(struct bucket *b, struct lane *l, size_t n)
 {
 	size_t found = 0;
 
-	while (found < n && drop(b, l))
+	while (found < n && drop_oldest(b, l))
 		found++;
 	return found > 0 ? found : scan(b, &l->queue, &b->next, n);
 }
@@ -214,7 +215,7 @@ bool rent_elsewhere(struct bucket *b, struct lane *l)
 		if (other == l)
 			go_to_next_lane(b);
 		else if (other)
-			look(b, other, RENT_RECLAIM);
+			look_in_lane(b, other, RENT_RECLAIM);
 	}
 	return slots_any(&b->slots);
 }
@@ -225,7 +226,7 @@ size_t rent_reclaim(struct bucket *b, uint64_t *left)
 
 	if (!l)
 		return 0;
-	if (2 * look(b, l, RENT_RECLAIM) < RENT_RECLAIM)
+	if (2 * look_in_lane(b, l, RENT_RECLAIM) < RENT_RECLAIM)
 		*left -= *left < RENT_RECLAIM ? *left : RENT_RECLAIM;
 	return RENT_RECLAIM;
 }

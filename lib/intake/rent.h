@@ -3,6 +3,13 @@
  * Rent: a call that adds an entry to a bucket looks at a few older entries
  * there, and frees the slots of timers that have ended.
  *
+ * Why not something simpler: a slot that is a node of a timing wheel, which its
+ * bucket unlinks, and dead slots that are reported on a stack?  That was built
+ * (550 lines).  A pair of calls took 57 to 60 ns, where it takes 36 to 51 with
+ * lanes and rent, with equal timeouts and with mixed ones.  If another thread
+ * cancels, a timer took 670 to 740 ns instead of 270, of which 200 to 230 are
+ * the hand-over to that thread.
+ *
  * All of this is done under the bucket's lock.
  */
 #ifndef TT_RENT_H

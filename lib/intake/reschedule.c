@@ -64,7 +64,7 @@ static int move_running(struct slot *s, uint32_t word, int64_t deadline,
  * Loads the state.  Everything that the timer's runs did until now is before
  * this; but not what is done by a run that begins as soon as the lock is
  * released.  Under the lock.  Acquire: pairs with slot_change, slot_free and
- * await_end, which end a run.
+ * expiry_end, which end a run.
  */
 static uint32_t learn_state(const struct slot *s)
 {
@@ -77,8 +77,8 @@ static uint32_t learn_state(const struct slot *s)
 }
 
 /* As bucket_reschedule, under the lock.  1: it needs a new entry. */
-static int move(struct slot *s, uint64_t id, int64_t deadline, bool inside,
-		bool at_once)
+static int move_timer(struct slot *s, uint64_t id, int64_t deadline,
+		      bool inside, bool at_once)
 {
 	uint32_t word = learn_state(s);
 
@@ -110,7 +110,7 @@ static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
 }
 
 /* The result of a call, which is counted if it succeeds.  Under the lock. */
-static int result(struct bucket *b, int r)
+static int count_result(struct bucket *b, int r)
 {
 	if (likely(r == 0))
 		counter_add(&b->rescheduled, 1);
@@ -132,7 +132,7 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 	s->deadline = deadline;
 	if (s->stranded)
 		kick = handover_announce(b, w, s->queued);
-	result(b, 0);
+	count_result(b, 0);
 	arrival_leave(b, w, kick);
 	return 0;
 }
@@ -147,12 +147,12 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	if (room < 0)
 		return room;
-	r = result(b, move(s, id, deadline, inside, at_once));
+	r = count_result(b, move_timer(s, id, deadline, inside, at_once));
 	if (r != 1) {
 		lock_release(&b->lock);
 		return r;
 	}
-	r = result(b, get_new_entry(s, deadline, a.due));
+	r = count_result(b, get_new_entry(s, deadline, a.due));
 	if (likely(r == 0 && room == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, slot_entry(s));
 	else if (r == 0)
@@ -173,7 +173,8 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	lock_acquire_inline(&b->lock);
 	r = likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)
-		    ? result(b, move(s, id, deadline, inside, at_once))
+		    ? count_result(b,
+				   move_timer(s, id, deadline, inside, at_once))
 		    : -ESHUTDOWN;
 	if (unlikely(r == 1 && slot_is_handed_over(s)))
 		return move_handed_over(b, w, s, deadline);

@@ -121,7 +121,7 @@ static bool has_slots(struct bucket *b, struct pass *p)
 	return any;
 }
 
-static uint32_t next_of(const struct intake *in, uint32_t i)
+static uint32_t bucket_after(const struct intake *in, uint32_t i)
 {
 	return i + 1 < in->n ? i + 1 : 0;
 }
@@ -136,7 +136,7 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 	uint32_t i = atom32_load(&b->other);
 	int r = -ENOMEM;
 
-	for (uint32_t k = 0; k < in->n; k++, i = next_of(in, i)) {
+	for (uint32_t k = 0; k < in->n; k++, i = bucket_after(in, i)) {
 		struct bucket *other = &in->bucket[i];
 
 		/* A bucket that was never used has none. */
@@ -212,7 +212,7 @@ static int schedule_salvaged(struct intake *in, struct bucket *b,
 		if (!lacks_memory(now))
 			return now;
 		looks += slots < SALVAGE_LOOKS ? slots : SALVAGE_LOOKS;
-		i = next_of(in, i);
+		i = bucket_after(in, i);
 	}
 	atom32_store(&b->other, i);
 	return r;

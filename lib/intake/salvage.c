@@ -9,7 +9,7 @@
  * time.  The one on the ticket pairs with the one in slot_hand_over, and the
  * one on the state pairs with itself in slot_free.
  */
-static bool take(struct slot *s)
+static bool take_dead(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);
 	uint32_t ticket = atom32_load(&s->ticket);
@@ -53,7 +53,7 @@ static bool salvage_some(struct bucket *b, uint32_t n)
 		if (b->salvaged >= slots_end(t))
 			b->salvaged = SLOT_FIRST_NUMBER;
 		s = slots_get(t, b->salvaged);
-		if (take(s)) {
+		if (take_dead(s)) {
 			slots_give(t, s, b->salvaged);
 			found = true;
 		}

@@ -79,7 +79,7 @@ int64_t wakeup_awake(struct wakeup *w)
  * From now on the driver must not sleep, or sleep on.  Under the lock.
  * Release: pairs with the load of a driver that sleeps on a timer (sleeper.c).
  */
-static void change(struct wakeup *w)
+static void change_seq(struct wakeup *w)
 {
 	atom32_store_release(&w->seq, atom32_load(&w->seq) + 1);
 }
@@ -124,7 +124,7 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 		if (until < w->sleep) {
 			w->sleep = until;
 			w->kicked = true;
-			change(w);
+			change_seq(w);
 		}
 	}
 	kick = owes_kick(w);
@@ -285,7 +285,7 @@ void wakeup_spin(struct wakeup *w, int64_t next)
 }
 
 /* What the descriptor must be set to. */
-static int64_t due(struct wakeup *w)
+static int64_t descriptor_time(struct wakeup *w)
 {
 	int64_t t;
 
@@ -301,12 +301,12 @@ static int64_t due(struct wakeup *w)
  */
 static void set_descriptor(struct wakeup *w)
 {
-	int64_t set, t = due(w);
+	int64_t set, t = descriptor_time(w);
 
 	do {
 		set = t;
 		sleeper_set(&w->sleeper, t);
-		t = due(w);
+		t = descriptor_time(w);
 	} while (t != set);
 }
 
@@ -339,7 +339,7 @@ void wakeup_stop(struct wakeup *w)
 {
 	lock_acquire(&w->lock);
 	atom32_store(&w->stopping, 1);
-	change(w);
+	change_seq(w);
 	w->sleep = AWAKE;
 	lock_release(&w->lock);
 	wakeup_kick(w);

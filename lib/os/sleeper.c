@@ -35,14 +35,14 @@ static int why_no_timer(int error)
  * sleepers.  It also makes the descriptor readable again if somebody has read
  * the expiry.  As long as nobody does, the kernel makes no use of it.
  */
-static struct timespec mark(const struct sleeper *s)
+static struct timespec mark_of(const struct sleeper *s)
 {
 	return (struct timespec){1, 1 + (long)((uintptr_t)s / 16 % 499999999)};
 }
 
 static bool is_marked(const struct sleeper *s, const struct itimerspec *t)
 {
-	return t->it_interval.tv_nsec == mark(s).tv_nsec;
+	return t->it_interval.tv_nsec == mark_of(s).tv_nsec;
 }
 
 /* close is a cancellation point; callers hold a lock. */
@@ -69,7 +69,7 @@ static int move_up(int low)
 /* A descriptor, or a negative errno. */
 static int make_timer(const struct sleeper *s)
 {
-	const struct itimerspec never = {.it_interval = mark(s)};
+	const struct itimerspec never = {.it_interval = mark_of(s)};
 	int fd = timerfd_create(s->clock, TFD_CLOEXEC | TFD_NONBLOCK);
 	int r;
 
@@ -110,7 +110,7 @@ void sleeper_close(struct sleeper *s, bool inherited)
 	s->fd = -1;
 }
 
-static void lose(struct sleeper *s)
+static void lose_descriptor(struct sleeper *s)
 {
 	if (atom32_swap(&s->lost, 0, 1) == 0)
 		report("somebody has closed, replaced or read the descriptor "
@@ -121,7 +121,7 @@ static void lose(struct sleeper *s)
 void sleeper_set(struct sleeper *s, int64_t t)
 {
 	KEEP_ERRNO;
-	struct itimerspec at = {mark(s), {0, 1}}, old;
+	struct itimerspec at = {mark_of(s), {0, 1}}, old;
 	bool is_timer;
 
 	if (atom32_load(&s->lost) != 0)
@@ -134,7 +134,7 @@ void sleeper_set(struct sleeper *s, int64_t t)
 	if (!is_timer || !is_marked(s, &old)) {
 		if (is_timer) /* of other code: as it was */
 			timerfd_settime(s->fd, 0, &old, NULL);
-		lose(s);
+		lose_descriptor(s);
 	}
 }
 
@@ -162,7 +162,7 @@ static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 		if (r < 0)
 			futex_wait_for(word, expected, (long)left);
 		else if (r == 0 && left < SECOND - 100 * MS)
-			lose(s);
+			lose_descriptor(s);
 	}
 }
 

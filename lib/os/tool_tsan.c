@@ -41,30 +41,30 @@ WEAK void AnnotateIgnoreReadsEnd(const char *file, int line);
 WEAK void AnnotateIgnoreWritesBegin(const char *file, int line);
 WEAK void AnnotateIgnoreWritesEnd(const char *file, int line);
 
-static void release(const volatile void *p)
+static void tsan_release(const volatile void *p)
 {
 	__tsan_release((void *)(uintptr_t)p);
 }
 
-static void acquire(const volatile void *p)
+static void tsan_acquire(const volatile void *p)
 {
 	__tsan_acquire((void *)(uintptr_t)p);
 }
 
 /* It does not see what the library does with its memory. */
-static void hide(const volatile void *p, size_t size)
+static void tsan_hide(const volatile void *p, size_t size)
 {
 	(void)p;
 	(void)size;
 }
 
-static void ignore(void)
+static void tsan_ignore(void)
 {
 	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
 	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 }
 
-static void heed(void)
+static void tsan_heed(void)
 {
 	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
 	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
@@ -72,7 +72,8 @@ static void heed(void)
 
 const struct tool *tool_tsan(void)
 {
-	static const struct tool tsan = {release, acquire, hide, ignore, heed};
+	static const struct tool tsan = {tsan_release, tsan_acquire, tsan_hide,
+					 tsan_ignore, tsan_heed};
 
 	return __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin &&
 			       AnnotateIgnoreReadsEnd &&

@@ -44,29 +44,31 @@ static const volatile void *place(const volatile void *p)
 	return share ? &places[(uintptr_t)p / TT_CACHE_LINE % PLACES] : p;
 }
 
-static void release(const volatile void *p)
+static void valgrind_release(const volatile void *p)
 {
 	VALGRIND_DO_CLIENT_REQUEST_STMT(before, place(p), 0, 0, 0, 0);
 }
 
-static void acquire(const volatile void *p)
+static void valgrind_acquire(const volatile void *p)
 {
 	VALGRIND_DO_CLIENT_REQUEST_STMT(after, place(p), 0, 0, 0, 0);
 }
 
-static void hide(const volatile void *p, size_t size)
+static void valgrind_hide(const volatile void *p, size_t size)
 {
 	VALGRIND_DO_CLIENT_REQUEST_STMT(untracked, p, size, 0, 0, 0);
 }
 
-static void nothing(void)
+static void valgrind_nothing(void)
 {
 }
 
 const struct tool *tool_valgrind(void)
 {
-	static const struct tool valgrind = {release, acquire, hide, nothing,
-					     nothing};
+	static const struct tool valgrind = {
+		valgrind_release, valgrind_acquire, valgrind_hide,
+		valgrind_nothing, valgrind_nothing,
+	};
 	unsigned char bits = 0, byte = 0;
 
 	if (!RUNNING_ON_VALGRIND)

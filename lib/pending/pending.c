@@ -145,7 +145,7 @@ static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
 }
 
 /* Is the entry at i no longer of use? */
-static bool is_over(struct pending *p, size_t i)
+static bool is_over_at(struct pending *p, size_t i)
 {
 	const struct entry *e = heap_at(&p->heap, i);
 	struct bucket *b = intake_bucket(p->intake, e->index);
@@ -164,7 +164,7 @@ static TT_NOINLINE void purge(struct pending *p)
 	for (size_t n = p->heap.n; n > 0; n--, p->purged++) {
 		if (p->purged >= p->heap.n)
 			p->purged = 0;
-		if (is_over(p, p->purged)) {
+		if (is_over_at(p, p->purged)) {
 			heap_remove(&p->heap, p->purged);
 			return;
 		}
@@ -383,7 +383,7 @@ bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 			open_next(p, now);
 			return false;
 		}
-		if (p->heap.n == 0 || !is_over(p, 0))
+		if (p->heap.n == 0 || !is_over_at(p, 0))
 			return true;
 		heap_remove(&p->heap, 0);
 	}

@@ -79,7 +79,7 @@ static void add_stats(struct text *t, const uint64_t *n)
 	}
 }
 
-static void add_histogram(struct text *t, const char *name,
+static void add_quantiles(struct text *t, const char *name,
 			  const struct histogram_counts *c)
 {
 	static const double part[] = {0.5, 0.9, 0.99, 0.999};
@@ -117,7 +117,7 @@ struct sight {
 	int64_t nearest;
 };
 
-static struct sight look(struct bucket *b)
+static struct sight look_at_bucket(struct bucket *b)
 {
 	struct sight s;
 
@@ -150,7 +150,7 @@ static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
 
 	text_add(t, "buckets\n");
 	while ((b = intake_take(in, &used))) {
-		struct sight s = look(b);
+		struct sight s = look_at_bucket(b);
 
 		text_add(t,
 			 "  %" PRIu32 ": %zu slots, %zu used; %zu bytes; "
@@ -192,8 +192,8 @@ static void add_what_lives(struct text *t, struct timerthread *tt)
 	stats_read(tt, true, n);
 	stats_measured(tt, c);
 	add_stats(t, n);
-	add_histogram(t, "lateness", &c[TIMERTHREAD_HISTOGRAM_LATENESS]);
-	add_histogram(t, "run time of callbacks",
+	add_quantiles(t, "lateness", &c[TIMERTHREAD_HISTOGRAM_LATENESS]);
+	add_quantiles(t, "run time of callbacks",
 		      &c[TIMERTHREAD_HISTOGRAM_RUN_TIME]);
 	add_running(t, tt);
 	now = instance_now(tt);

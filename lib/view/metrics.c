@@ -41,7 +41,8 @@ static const char *const unit_names[] = {
 };
 
 /* OpenMetrics says more about a metric; Prometheus names it as its samples. */
-static void add_head(struct text *t, const struct fact *m, bool openmetrics)
+static void add_metric_head(struct text *t, const struct fact *m,
+			    bool openmetrics)
 {
 	const char *end = m->kind == COUNTER && !openmetrics ? "_total" : "";
 
@@ -53,7 +54,7 @@ static void add_head(struct text *t, const struct fact *m, bool openmetrics)
 	text_add(t, "# HELP timerthread_%s%s %s\n", m->name, end, m->help);
 }
 
-static void add_number(struct text *t, const struct fact *m, const char *label,
+static void add_sample(struct text *t, const struct fact *m, const char *label,
 		       uint64_t value)
 {
 	text_add(t, "timerthread_%s%s{name=\"%s\"} ", m->name,
@@ -66,8 +67,9 @@ static void add_number(struct text *t, const struct fact *m, const char *label,
 }
 
 /* A limit for each octave except the last, which has all longer durations. */
-static void add_histogram(struct text *t, const char *name, const char *label,
-			  const struct histogram_counts *c)
+static void add_histogram_samples(struct text *t, const char *name,
+				  const char *label,
+				  const struct histogram_counts *c)
 {
 	uint64_t all = histogram_number(c);
 
@@ -93,10 +95,10 @@ static void add_samples(struct text *t, const struct fact *m,
 			const struct told *told)
 {
 	if (m->kind == HISTOGRAM)
-		add_histogram(t, m->name, told->label,
-			      &told->histogram[m->which]);
+		add_histogram_samples(t, m->name, told->label,
+				      &told->histogram[m->which]);
 	else
-		add_number(t, m, told->label, told->stat[m->which]);
+		add_sample(t, m, told->label, told->stat[m->which]);
 }
 
 /*
@@ -141,7 +143,7 @@ static void tell_apart(struct told *all, size_t i)
 	}
 }
 
-static void look(struct timerthread *tt, struct told *told)
+static void look_at_instance(struct timerthread *tt, struct told *told)
 {
 	stats_read(tt, true, told->stat);
 	stats_measured(tt, told->histogram);
@@ -158,7 +160,7 @@ static int write_page(const struct told *all, size_t n,
 	for (const struct fact *m = stat_table; n > 0 && m < stat_end; m++) {
 		if (!m->name)
 			continue;
-		add_head(&t, m, openmetrics);
+		add_metric_head(&t, m, openmetrics);
 		for (size_t i = 0; i < n; i++)
 			add_samples(&t, m, &all[i]);
 	}
@@ -168,8 +170,9 @@ static int write_page(const struct told *all, size_t n,
 }
 
 /* 0, or the error that comes first in the order of instance_check. */
-static int check(struct timerthread *const *instances, size_t n,
-		 enum timerthread_format format, const char *buf, size_t size)
+static int check_instances(struct timerthread *const *instances, size_t n,
+			   enum timerthread_format format, const char *buf,
+			   size_t size)
 {
 	bool valid = (unsigned)format <= TIMERTHREAD_FORMAT_PROMETHEUS &&
 		     (buf || size == 0);
@@ -191,7 +194,7 @@ static int format_all(struct timerthread *const *instances, size_t n,
 		      char *buf, size_t size)
 {
 	for (size_t i = 0; i < n; i++) {
-		look(instances[i], &all[i]);
+		look_at_instance(instances[i], &all[i]);
 		tell_apart(all, i);
 	}
 	return write_page(all, n, format, buf, size);
@@ -203,7 +206,7 @@ TT_EXPORT_RARE int timerthread_format_metrics(struct timerthread *tt,
 {
 	KEEP_ERRNO;
 	struct told told;
-	int r = check(&tt, 1, format, buf, size);
+	int r = check_instances(&tt, 1, format, buf, size);
 
 	return r < 0 ? r : format_all(&tt, 1, &told, format, buf, size);
 }
@@ -215,7 +218,7 @@ timerthread_format_metrics_of(struct timerthread *const *instances, size_t n,
 {
 	KEEP_ERRNO;
 	struct told *all = NULL;
-	int r = check(instances, n, format, buf, size);
+	int r = check_instances(instances, n, format, buf, size);
 
 	if (r < 0)
 		return r;

@@ -4,7 +4,7 @@
 #include "view/nearest.h"
 
 /* Keeps it if it is one of the earliest so far. */
-static void offer(struct nearest *r, const struct pending_timer *t)
+static void keep_if_early(struct nearest *r, const struct pending_timer *t)
 {
 	size_t i = r->n < NEAREST_MAX ? r->n++ : NEAREST_MAX;
 
@@ -16,7 +16,7 @@ static void offer(struct nearest *r, const struct pending_timer *t)
 }
 
 /* Under the lock, which orders the rest.  The timer may be over by now. */
-static void look(const struct slot *s, struct nearest *r)
+static void look_at_slot(const struct slot *s, struct nearest *r)
 {
 	uint32_t word = atom32_load(&s->state);
 	struct pending_timer t;
@@ -26,7 +26,7 @@ static void look(const struct slot *s, struct nearest *r)
 	t.id = slot_id(s, word);
 	t.timer = (struct timer){s->deadline, s->period, slot_fn(s),
 				 slot_arg(s), 0};
-	offer(r, &t);
+	keep_if_early(r, &t);
 }
 
 /* Looks at the 64 slots from `from` on.  False: there are no such slots. */
@@ -37,7 +37,7 @@ static bool look_at_word(struct bucket *b, uint32_t from, struct nearest *r)
 	lock_acquire(&b->lock);
 	any = from < slots_end(&b->slots);
 	for (uint32_t i = 0; any && i < SLOT_FIRST_NUMBER; i++)
-		look(slots_get(&b->slots, from + i), r);
+		look_at_slot(slots_get(&b->slots, from + i), r);
 	lock_release(&b->lock);
 	return any;
 }

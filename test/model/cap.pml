@@ -29,7 +29,7 @@
  *	call_in		os/tally.h tally_close
  *	take_batch	intake/cap.c take_batch
  *	take		intake/cap.h cap_take
- *	take		intake/cap.c cap_take_slow is_full
+ *	take		intake/cap.c cap_take_slow all_are_taken
  *	take		os/tally.h tally_add_within
  *	give_batch	intake/cap.c give_batch
  *	give		intake/cap.h cap_give

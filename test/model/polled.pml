@@ -28,10 +28,10 @@
  *
  * Where the code has these steps:
  *
- *	due		intake/wakeup.c due
+ *	due		intake/wakeup.c descriptor_time
  *	set_descriptor	intake/wakeup.c set_descriptor
  *	set_descriptor	os/sleeper.c sleeper_set
- *	kick		intake/wakeup.c wakeup_kick change
+ *	kick		intake/wakeup.c wakeup_kick change_seq
  *	kick		os/sleeper.c sleeper_wake
  *	announce	intake/wakeup.c wakeup_announce owes_kick
  *	add		intake/arrival.c arrival_is_open arrival_announce

@@ -46,7 +46,7 @@
  *	add_entry	intake/slot.h slot_entry
  *	free_slot	intake/slot.h slot_next
  *	free_slot	intake/slots.h slots_recycle
- *	salvage		intake/salvage.c bucket_salvage_step salvage_stranded take
+ *	salvage		intake/salvage.c bucket_salvage_step salvage_stranded take_dead
  *	rent		intake/rent.h rent_drop rent_is_over
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	intake/slots.h slots_take
@@ -56,7 +56,7 @@
  *	drain		intake/slot.c slot_take_pending read_callback
  *	drain		api/drain.c drain_slot
  *	get_new_ticket	intake/reschedule.c get_new_entry
- *	reschedule	intake/reschedule.c bucket_reschedule move move_pending
+ *	reschedule	intake/reschedule.c bucket_reschedule move_timer move_pending
  *	reschedule	intake/reschedule.c mark_moved move_earlier
  *	reschedule	intake/reschedule.c move_handed_over
  *	collect		intake/collect.c bucket_collect take_blocks
@@ -65,7 +65,7 @@
  *	free_dead	intake/slot.h slot_free
  *	recycle_dead	intake/expiry.c over
  *	look		intake/expiry.c expiry_look
- *	execute		engine/fire.c fire_call finish
+ *	execute		engine/fire.c fire_call finish_on_driver
  *	execute		intake/expiry.c expiry_end
  *	change_state	intake/slot.h slot_change
  *	begin		intake/expiry.c expiry_begin expiry_run expiry_judge put_back
@@ -75,11 +75,11 @@
  *	strand_entry	intake/handover.c handover_strand
  *	handover_collect intake/handover.c handover_collect
  *	handover_collect intake/collect.c visit_stranded take_stranded
- *	file		intake/handover.c file
+ *	file		intake/handover.c file_handed_over
  *	free_handed_over intake/handover.c handover_end
  *	executor	intake/handover.c handover_begin begin_slow
  *	executor	intake/slot.h slot_begin
- *	timer_thread	engine/turn.c engine_turn run_one
+ *	timer_thread	engine/turn.c engine_turn run_next
  *	timer_thread	engine/fire.c fire hand_over
  */
 #ifndef USERS

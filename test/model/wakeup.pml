@@ -44,7 +44,7 @@
  *
  * Where the code has these steps:
  *
- *	change		intake/wakeup.c change
+ *	change		intake/wakeup.c change_seq
  *	wake		os/sleeper.c sleeper_wake
  *	kick		intake/wakeup.c wakeup_kick
  *	announce	intake/wakeup.c wakeup_announce owes_kick
@@ -61,7 +61,7 @@
  *	sleep_until_next intake/wakeup.c wakeup_rise
  *	spin_until_next	engine/spin.c spin_until_due
  *	spin_until_next	intake/wakeup.c wakeup_spin set_asleep
- *	timer_thread	api/driver_thread.c work
+ *	timer_thread	api/driver_thread.c take_turns
  *	stop		intake/wakeup.c wakeup_stop
  */
 #ifndef PRODUCERS

@@ -66,7 +66,7 @@ static void show_number(uint32_t n)
 		.arg = (void *)(uintptr_t)n,
 	};
 
-	show(&inside, &run);
+	show_run(&inside, &run);
 }
 
 static void setup(void)
@@ -78,9 +78,9 @@ static void setup(void)
 
 static void call(void)
 {
-	hide(&inside);
+	hide_run(&inside);
 	show_number(2);
-	hide(&inside);
+	hide_run(&inside);
 }
 
 static void look(void)
