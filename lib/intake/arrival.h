@@ -62,14 +62,6 @@ bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t time);
 struct arrival arrival_place(struct bucket *b, struct wakeup *w,
 			     int64_t deadline, int64_t now);
 
-/* After arrival_place, with its result: READY or AT_ONCE. */
-static inline int arrival_haste(const struct bucket *b, const struct wakeup *w,
-				const struct arrival *a)
-{
-	return w->slack > 0 && a->due <= b->now ? ARRIVAL_AT_ONCE
-						: ARRIVAL_READY;
-}
-
 /*
  * For a bucket that is not simply open: helps a thread that owes the driver a
  * wake-up.  False: it is shut.  Under the lock, which this may release for a
@@ -131,7 +123,8 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	if (unlikely(deadline < a->lane->queue.nearest ||
 		     deadline < b->doubtful)) {
 		*a = arrival_place(b, w, deadline, *now);
-		ready = arrival_haste(b, w, a);
+		if (w->slack > 0 && a->due <= b->now)
+			ready = ARRIVAL_AT_ONCE;
 	}
 	while (likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)) {
 		if (likely(arrival_ready(b, a->lane, slot)))

@@ -92,20 +92,11 @@ static TT_INLINE bool rent_drop(struct bucket *b, struct lane *l)
 void rent_behind(struct bucket *b, struct lane *l);
 
 /*
- * Looks at two old arrivals.  Most timers are cancelled roughly in the order in
- * which they were scheduled.  So the oldest is the most likely to be dead, the
- * slots are used again in the order in which they lie in memory, and CPUs
- * prefetch them without help.
+ * Pays the rent of a call that adds to this lane: looks at two old arrivals.
+ * Most timers are cancelled roughly in the order in which they were scheduled.
+ * So the oldest is the most likely to be dead, the slots are used again in the
+ * order in which they lie in memory, and CPUs prefetch them without help.
  */
-static inline void rent_look(struct bucket *b, struct lane *l)
-{
-	if (unlikely(!rent_drop(b, l)))
-		rent_behind(b, l);
-	else if (queue_front(&l->queue))
-		rent_drop(b, l);
-}
-
-/* Pays the rent of a call that adds to this lane. */
 static inline void rent_pay(struct bucket *b, struct lane *l)
 {
 	if (unlikely(l->rests > 0)) {
@@ -114,7 +105,10 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 		return;
 	}
 	rent_prefetch(b, l, RENT_PREFETCH);
-	rent_look(b, l);
+	if (unlikely(!rent_drop(b, l)))
+		rent_behind(b, l);
+	else if (queue_front(&l->queue))
+		rent_drop(b, l);
 }
 
 /* The same for calls that are rare: the code is smaller, and slower. */

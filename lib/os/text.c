@@ -15,17 +15,6 @@
 /* A longer piece is cut. */
 #define PIECE_MAX 512
 
-void text_begin(struct text *t, char *to, size_t size)
-{
-	*t = (struct text){.to = to, .size = size};
-}
-
-void text_begin_file(struct text *t, int fd, char *buffer, size_t size)
-{
-	*t = (struct text){
-		.to = buffer, .size = size, .to_file = true, .fd = fd};
-}
-
 static void flush(struct text *t)
 {
 	size_t done = 0;

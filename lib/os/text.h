@@ -19,20 +19,16 @@
 #include <stdint.h>
 
 struct text {
-	char *to;
+	/* The owner sets these, and all else to zero. */
+	char *to; /* the buffer; may be NULL if size is 0 */
 	size_t size;
-	size_t held;   /* bytes there now */
-	size_t length; /* of the whole text so far */
-	bool to_file;  /* else it stays in the buffer */
+	bool to_file; /* through the buffer; else it stays there */
 	int fd;
-	int error; /* a negative errno: nothing more is written */
+	/* For text.c only. */
+	size_t held;   /* bytes in the buffer now */
+	size_t length; /* of the whole text so far */
+	int error;     /* a negative errno: nothing more is written */
 };
-
-/* Into a buffer; to may be NULL if size is 0. */
-void text_begin(struct text *t, char *to, size_t size);
-
-/* To a file, through a buffer. */
-void text_begin_file(struct text *t, int fd, char *buffer, size_t size);
 
 /* The length of the text, at most INT_MAX, or a negative errno. */
 int text_end(struct text *t);

@@ -219,12 +219,14 @@ TT_EXPORT_RARE int timerthread_dump(struct timerthread *tt, int fd)
 {
 	KEEP_ERRNO;
 	char buffer[4096];
-	struct text t;
+	struct text t = {.to = buffer,
+			 .size = sizeof(buffer),
+			 .to_file = true,
+			 .fd = fd};
 	int r = instance_check(tt, true);
 
 	if (r < 0)
 		return r;
-	text_begin_file(&t, fd, buffer, sizeof(buffer));
 	fill(&t, tt);
 	return text_end(&t);
 }

@@ -131,12 +131,11 @@ static void tell_apart(struct told *all, size_t i)
 	size_t j = 0;
 
 	while (j < i) {
-		struct text t;
+		size_t n = strlen(label);
+		struct text t = {.to = label + n, .size = LABEL_SIZE - n};
 
 		if (strcmp(all[j++].label, label) != 0)
 			continue;
-		text_begin(&t, label + strlen(label),
-			   LABEL_SIZE - strlen(label));
 		text_add(&t, "/%zu", i + 1);
 		text_end(&t);
 		j = 0;
@@ -154,9 +153,8 @@ static int write_page(const struct told *all, size_t n,
 		      enum timerthread_format format, char *buf, size_t size)
 {
 	bool openmetrics = format == TIMERTHREAD_FORMAT_OPENMETRICS;
-	struct text t;
+	struct text t = {.to = buf, .size = size};
 
-	text_begin(&t, buf, size);
 	for (const struct fact *m = stat_table; n > 0 && m < stat_end; m++) {
 		if (!m->name)
 			continue;

@@ -26,7 +26,8 @@ START_TEST(into_a_buffer)
 		struct text t;
 
 		memset(buffer, 'x', sizeof(buffer));
-		text_begin(&t, size > 0 ? buffer : NULL, (size_t)size);
+		t = (struct text){.to = size > 0 ? buffer : NULL,
+				  .size = (size_t)size};
 		add_some(&t);
 		ck_assert_int_eq(text_end(&t), length);
 		if (size > 0) {
@@ -49,7 +50,10 @@ START_TEST(to_a_file)
 		struct text t;
 
 		ck_assert_ptr_nonnull(f);
-		text_begin_file(&t, fileno(f), buffer, size);
+		t = (struct text){.to = buffer,
+				  .size = size,
+				  .to_file = true,
+				  .fd = fileno(f)};
 		for (const char *c = SOME; *c; c++)
 			text_add(&t, "%c", *c);
 		ck_assert_int_eq(text_end(&t), (int)strlen(SOME));
@@ -66,9 +70,15 @@ START_TEST(to_a_file_that_is_none)
 	char buffer[8];
 	struct text t;
 
-	text_begin_file(&t, -1, buffer, sizeof(buffer));
+	t = (struct text){.to = buffer,
+			  .size = sizeof(buffer),
+			  .to_file = true,
+			  .fd = -1};
 	ck_assert_int_eq(text_end(&t), 0);
-	text_begin_file(&t, INT_MAX, buffer, sizeof(buffer));
+	t = (struct text){.to = buffer,
+			  .size = sizeof(buffer),
+			  .to_file = true,
+			  .fd = INT_MAX};
 	for (int i = 0; i < 100; i++)
 		text_add(&t, "a");
 	ck_assert_int_eq(text_end(&t), -EBADF);
@@ -101,14 +111,20 @@ START_TEST(to_a_file_that_is_slow)
 	struct text t;
 
 	slow_max = sizeof(slow) - 1;
-	text_begin_file(&t, SLOW_FD, buffer, sizeof(buffer));
+	t = (struct text){.to = buffer,
+			  .size = sizeof(buffer),
+			  .to_file = true,
+			  .fd = SLOW_FD};
 	add_some(&t);
 	ck_assert_int_eq(text_end(&t), (int)strlen(SOME));
 	ck_assert_str_eq(slow, SOME);
 
 	/* It takes no more, and says nothing. */
 	slow_max = slow_n + 3;
-	text_begin_file(&t, SLOW_FD, buffer, sizeof(buffer));
+	t = (struct text){.to = buffer,
+			  .size = sizeof(buffer),
+			  .to_file = true,
+			  .fd = SLOW_FD};
 	add_some(&t);
 	ck_assert_int_eq(text_end(&t), -EIO);
 	ck_assert_str_eq(slow, SOME "sev");
