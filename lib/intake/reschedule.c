@@ -40,24 +40,18 @@ static int move_pending(struct slot *s, uint32_t word, int64_t deadline,
 {
 	if (deadline < s->queued || at_once)
 		return 1;
-	if (deadline == s->deadline)
-		return 0;
-	if (!mark_moved(s, word))
-		return -ENOENT;
-	s->deadline = deadline;
-	return 0;
+	return deadline == s->deadline || mark_moved(s, word) ? 0 : -ENOENT;
 }
 
 /* Reschedules the next run of a timer, if there is one or may be one. */
-static int move_running(struct slot *s, uint32_t word, int64_t deadline,
-			bool inside)
+static int move_running(struct slot *s, uint32_t word, bool inside)
 {
-	if (slot_state(word) != SLOT_REPEATING &&
-	    !(inside && slot_state(word) == SLOT_RUNNING &&
-	      slot_change(s, &word, SLOT_REPEATING)))
-		return -ENOENT;
-	s->deadline = deadline;
-	return 0;
+	if (slot_state(word) == SLOT_REPEATING)
+		return 0;
+	return inside && slot_state(word) == SLOT_RUNNING &&
+			       slot_change(s, &word, SLOT_REPEATING)
+		       ? 0
+		       : -ENOENT;
 }
 
 /*
@@ -81,11 +75,15 @@ static int move_timer(struct slot *s, uint64_t id, int64_t deadline,
 		      bool inside, bool at_once)
 {
 	uint32_t word = learn_state(s);
+	int r;
 
 	if (slot_in(word, SLOT_ARMED) != slot_word(id))
 		return -ENOENT;
-	return slot_is_pending(word) ? move_pending(s, word, deadline, at_once)
-				     : move_running(s, word, deadline, inside);
+	r = slot_is_pending(word) ? move_pending(s, word, deadline, at_once)
+				  : move_running(s, word, inside);
+	if (r == 0)
+		s->deadline = deadline;
+	return r;
 }
 
 /*
