@@ -237,12 +237,10 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * long as no more than n timers have existed at one time, no call on tt
  * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
  * can exist, because the cap is n, no memory is ever allocated after start.
- * There are four exceptions: timerthread_take_snapshot;
- * timerthread_format_metrics_of; with timerthread_set_task_id, each run
- * allocates a few bytes; and so does glibc when a timer thread begins, if the
- * process has many keys (pthread_key_create(3)).  The last two do without them
- * if they must.  Once there were more than n timers, memory is allocated as
- * without a reserve.
+ * There are three exceptions: timerthread_take_snapshot;
+ * timerthread_format_metrics_of; and with timerthread_set_task_id, each run
+ * allocates a few bytes, but does without them if it must.  Once there were
+ * more than n timers, memory is allocated as without a reserve.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than

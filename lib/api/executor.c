@@ -41,7 +41,9 @@ static int64_t finish_on_executor(struct timerthread *tt, struct bucket *b,
 		return due;
 	/* First: a thread that sees the timer's end can use the place. */
 	cap_give(&tt->engine.cap);
-	return handover_end(b, s);
+	if (unlikely(handover_end(b, s, &due)))
+		await_wake(&tt->engine.await, s);
+	return due;
 }
 
 /* False: in a child of fork(2). */

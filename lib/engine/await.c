@@ -5,6 +5,8 @@
 #include "os/futex.h"
 #include "os/tool.h"
 
+#include <limits.h>
+
 /* Acquire: pairs with the store in expiry_end. */
 static bool is_in(const struct slot *s, uint32_t word)
 {
@@ -26,6 +28,16 @@ int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
 	tool_acquire(s);
 	atom32_add(&a->waiting, UINT32_MAX);
 	return r;
+}
+
+/*
+ * The addition pairs with the first one in await_cancel.  If it comes before
+ * that, the thread that waits finds the state changed.
+ */
+void await_wake(struct await *a, struct slot *s)
+{
+	if (atom32_add(&a->waiting, 0) > 0)
+		futex_wake(&s->state, INT_MAX);
 }
 
 /* How long a destroy naps, while the threads that were woken leave. */

@@ -51,7 +51,7 @@ static void finish_on_driver(struct engine *e, struct bucket *b, struct slot *s,
 	/* First: a thread that sees the timer's end can use the place. */
 	cap_give(&e->cap);
 	if (unlikely(expiry_end(s)))
-		expiry_wake(s);
+		await_wake(&e->await, s);
 	intake_recycle(e->intake, s);
 }
 

@@ -16,11 +16,11 @@ bool cap_open(struct cap *c, uint32_t n)
 	c->purse = pages_alloc(purses_size(n));
 	if (!c->purse)
 		return false;
-	c->common = (atomword *)&c->purse[n];
+	c->common = (struct common_purse *)&c->purse[n];
 	cpu_map_init(&c->cpus, n);
-	atomword_store(c->common, c->max);
+	atomword_store(&c->common->places, c->max);
 	/* The purses are open, and empty. */
-	atom32_store(&c->openings, 1);
+	atom32_store(&c->common->openings, 1);
 	return true;
 }
 
@@ -44,15 +44,15 @@ static size_t batch_of(const struct cap *c, size_t common)
  */
 static size_t take_common(struct cap *c, size_t batch_max)
 {
-	size_t common = atomword_load(c->common);
+	size_t common = atomword_load(&c->common->places);
 
 	while (common > 0) {
 		size_t batch = batch_of(c, common);
 		size_t n = 1 + (batch < batch_max ? batch : batch_max);
 
-		if (atomword_swap(c->common, common, common - n))
+		if (atomword_swap(&c->common->places, common, common - n))
 			return n;
-		common = atomword_load(c->common);
+		common = atomword_load(&c->common->places);
 	}
 	return 0;
 }
@@ -65,21 +65,23 @@ static size_t take_common(struct cap *c, size_t batch_max)
  */
 static bool all_are_taken(const struct cap *c)
 {
-	uint32_t openings = atom32_load_acquire(&c->openings);
+	uint32_t openings = atom32_load_acquire(&c->common->openings);
 
-	return openings % 2 == 0 && atomword_load_acquire(c->common) == 0 &&
-	       atom32_load(&c->openings) == openings;
+	return openings % 2 == 0 &&
+	       atomword_load_acquire(&c->common->places) == 0 &&
+	       atom32_load(&c->common->openings) == openings;
 }
 
 /* Under the lock.  Release: pairs with the loads in all_are_taken. */
 static void count_opening(struct cap *c)
 {
-	atom32_store_release(&c->openings, atom32_load(&c->openings) + 1);
+	atom32_store_release(&c->common->openings,
+			     atom32_load(&c->common->openings) + 1);
 }
 
 static bool is_open(const struct cap *c)
 {
-	return atom32_load(&c->openings) % 2 != 0;
+	return atom32_load(&c->common->openings) % 2 != 0;
 }
 
 /*
@@ -91,32 +93,32 @@ static void close_purse(struct cap *c, struct purse *p)
 	if (!tally_is_open(&p->places))
 		return;
 	lock_acquire(&p->lock);
-	atomword_add(c->common, tally_close(&p->places));
+	atomword_add(&c->common->places, tally_close(&p->places));
 	lock_release(&p->lock);
 }
 
 static TT_NOINLINE void call_in(struct cap *c)
 {
-	lock_acquire(&c->lock);
+	lock_acquire(&c->common->lock);
 	if (is_open(c)) {
 		for (uint32_t i = 0; i < c->cpus.n; i++)
 			close_purse(c, &c->purse[i]);
 		count_opening(c);
 	}
-	lock_release(&c->lock);
+	lock_release(&c->common->lock);
 }
 
 /* Opens a purse, if the common one has enough for all CPUs again. */
 static void open_if_enough(struct cap *c, struct purse *p)
 {
-	if (likely(batch_of(c, atomword_load(c->common)) == 0))
+	if (likely(batch_of(c, atomword_load(&c->common->places)) == 0))
 		return;
-	lock_acquire(&c->lock);
+	lock_acquire(&c->common->lock);
 	if (!is_open(c))
 		count_opening(c);
 	if (!tally_is_open(&p->places))
 		tally_open(&p->places, 0);
-	lock_release(&c->lock);
+	lock_release(&c->common->lock);
 }
 
 /*
@@ -162,7 +164,7 @@ static void give_batch(struct cap *c, struct purse *p)
 	lock_acquire(&p->lock);
 	if (tally_add_within(&p->places, -CAP_BATCH, CAP_BATCH, TALLY_MAX))
 		n += CAP_BATCH;
-	atomword_add(c->common, n);
+	atomword_add(&c->common->places, n);
 	lock_release(&p->lock);
 }
 
@@ -172,6 +174,6 @@ TT_NOINLINE void cap_give_slow(struct cap *c, struct purse *p)
 		give_batch(c, p);
 		return;
 	}
-	atomword_add(c->common, 1);
+	atomword_add(&c->common->places, 1);
 	open_if_enough(c, p);
 }

@@ -53,22 +53,23 @@ struct purse {
 	struct lock lock; /* held while places move between purses */
 } __attribute__((aligned(TT_FAR_APART)));
 
-struct cap {
-	/* Constant from cap_open to cap_close. */
-	size_t max; /* 0: no cap; set before cap_open */
-	struct cpu_map cpus;
-	struct purse *purse; /* one for each CPU */
-	/*
-	 * The common purse.  Any thread changes it.  So it lies behind the
-	 * other purses, far from what each call reads.
-	 */
-	atomword *common;
+struct common_purse {
+	atomword places; /* any thread changes it */
 	/*
 	 * Odd: some purse may be open.  Incremented when the first purse opens,
 	 * and when all have been closed.  Written under the lock.
 	 */
-	atom32 openings __attribute__((aligned(TT_FAR_APART)));
+	atom32 openings;
 	struct lock lock; /* for opening and closing; before a purse's */
+};
+
+/* Constant from cap_open to cap_close. */
+struct cap {
+	size_t max; /* 0: no cap; set before cap_open */
+	struct cpu_map cpus;
+	struct purse *purse; /* one for each CPU */
+	/* Behind the other purses, far from what each call reads. */
+	struct common_purse *common;
 };
 
 /* Makes n purses, if there is a cap.  False: no memory. */

@@ -3,9 +3,6 @@
 
 #include "intake/expiry.h"
 #include "os/clock.h"
-#include "os/futex.h"
-
-#include <limits.h>
 
 int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
 		    uint64_t *overrun)
@@ -129,12 +126,6 @@ bool expiry_end(struct slot *s)
 		return false;
 	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
 	return true;
-}
-
-/* The slot may hold another timer by now, whose waiters then look again. */
-void expiry_wake(struct slot *s)
-{
-	futex_wake(&s->state, INT_MAX);
 }
 
 enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)

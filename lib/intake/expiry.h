@@ -42,11 +42,9 @@ bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
 
 /*
  * running, ending -> free, for a timer that does not run again.  True: it was
- * cancelled while it ran, and a thread may wait for its end (await.h).  Then
- * the caller must call expiry_wake when it holds no lock.
+ * cancelled while it ran, and a thread may wait for its end (await.h).
  */
 bool expiry_end(struct slot *s);
-void expiry_wake(struct slot *s);
 
 /*
  * The parts of these functions that need the lock.  The caller holds it.

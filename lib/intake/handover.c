@@ -154,22 +154,19 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 	return false;
 }
 
-int64_t handover_end(struct bucket *b, struct slot *s)
+bool handover_end(struct bucket *b, struct slot *s, int64_t *ret_due)
 {
-	int64_t due;
 	bool waits;
 
 	lock_acquire(&b->lock);
-	due = s->queued;
+	*ret_due = s->queued;
 	/* Counted before it is over: see stats.h. */
 	counter_add(&b->fired, 1);
 	counter_add(&b->ended, 1);
 	waits = expiry_end(s);
 	slots_give(&b->slots, s, s->index >> b->slots.shift);
 	lock_release(&b->lock);
-	if (unlikely(waits))
-		expiry_wake(s);
-	return due;
+	return waits;
 }
 
 struct entry handover_collect(struct bucket *b, struct slot *s)

@@ -53,10 +53,10 @@ bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
 		    int64_t *ret_due);
 
 /*
- * Ends a timer with its last run: counts the run, frees the slot, and wakes the
- * threads that wait.  Returns the time at which that run was due.
+ * Ends a timer with its last run: counts the run, and frees the slot.  *ret_due
+ * is the time at which that run was due.  Returns as expiry_end.
  */
-int64_t handover_end(struct bucket *b, struct slot *s);
+bool handover_end(struct bucket *b, struct slot *s, int64_t *ret_due);
 
 /*
  * As arrival_add, if arrival_begin has returned AT_ONCE or NO_ROOM.  In the

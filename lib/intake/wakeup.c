@@ -53,15 +53,19 @@ static void count_awake(struct wakeup *w, int64_t now)
 
 void wakeup_begin(struct wakeup *w)
 {
+	int64_t now = clock_now(CLOCK_MONOTONIC);
+
 	lock_acquire(&w->lock);
-	w->awake_since = clock_now(CLOCK_MONOTONIC);
+	w->awake_since = now;
 	lock_release(&w->lock);
 }
 
 void wakeup_end(struct wakeup *w)
 {
+	int64_t now = clock_now(CLOCK_MONOTONIC);
+
 	lock_acquire(&w->lock);
-	count_awake(w, clock_now(CLOCK_MONOTONIC));
+	count_awake(w, now);
 	lock_release(&w->lock);
 }
 
@@ -224,18 +228,19 @@ static void set_asleep(struct wakeup *w, int64_t next, int64_t until)
 	w->kicked = false;
 }
 
-/* Under the lock, which it releases. */
-static void leave_asleep(struct wakeup *w, int64_t next, int64_t until)
+/* Under the lock, which it releases.  steady is by CLOCK_MONOTONIC. */
+static void leave_asleep(struct wakeup *w, int64_t next, int64_t until,
+			 int64_t steady)
 {
 	set_asleep(w, next, until);
-	count_awake(w, clock_now(CLOCK_MONOTONIC));
+	count_awake(w, steady);
 	lock_release(&w->lock);
 	PROBE1(sleep, until);
 }
 
 bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 {
-	int64_t until;
+	int64_t until, steady = clock_now(CLOCK_MONOTONIC);
 	uint32_t seq;
 
 	lock_acquire(&w->lock);
@@ -245,7 +250,7 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 		lock_release(&w->lock);
 		return false;
 	}
-	leave_asleep(w, next, until);
+	leave_asleep(w, next, until, steady);
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
 	wakeup_rise(w);
 	return true;
@@ -312,10 +317,10 @@ static void set_descriptor(struct wakeup *w)
 
 void wakeup_lie_down(struct wakeup *w, int64_t next)
 {
-	int64_t now = watch_now(w->watch);
+	int64_t now = watch_now(w->watch), steady = clock_now(CLOCK_MONOTONIC);
 
 	lock_acquire(&w->lock);
-	leave_asleep(w, next, sleep_until(w, next, now));
+	leave_asleep(w, next, sleep_until(w, next, now), steady);
 	set_descriptor(w);
 }
 

@@ -6,8 +6,9 @@
  * returns, errno is as it was there.  If a callback has moved to another thread
  * meanwhile, that thread's errno is set.
  *
- * A public function that may change errno begins with this.  The functions that
- * are called most do not, to save the time.  There, what they call in rare
+ * A public function that may change errno begins with this.  Those that call a
+ * visit function do not: an exception that passes would skip the end.  Nor do
+ * those that are called most, to save the time.  There, what they call in rare
  * cases keeps errno: futex_*, sleeper_set and sleeper_wake, arrival_grow,
  * report.  All else in this wing may change it.
  */

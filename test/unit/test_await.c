@@ -22,6 +22,7 @@ static struct cap cap; /* none */
 static struct slot slots[TIMERS];
 
 static atom32 sleeps, wakes;
+static unsigned wake_calls;
 
 /* What await.c calls to sleep; an end wakes each of these once. */
 static void counted_wait(atom32 *word, uint32_t expected, clockid_t clock,
@@ -32,14 +33,22 @@ static void counted_wait(atom32 *word, uint32_t expected, clockid_t clock,
 	atom32_add(&wakes, 1);
 }
 
+static void counted_wake(atom32 *word, int n)
+{
+	wake_calls++;
+	futex_wake(word, n);
+}
+
 int counted_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id);
 void counted_empty(struct await *a);
 
 #define await_cancel     counted_cancel
 #define await_empty      counted_empty
 #define futex_wait_until counted_wait
+#define futex_wake       counted_wake
 #include "engine/await.c"
 #undef futex_wait_until
+#undef futex_wake
 
 struct canceller {
 	pthread_t thread;
@@ -72,7 +81,7 @@ static void end_run(unsigned i)
 {
 	atom32_store(&over[i], 1);
 	ck_assert(expiry_end(&slots[i]));
-	expiry_wake(&slots[i]);
+	await_wake(&await, &slots[i]);
 }
 
 static void set_up(void)
@@ -128,6 +137,26 @@ START_TEST(an_end_wakes_those_that_wait_for_it)
 		ck_assert_uint_eq(sleeping(), (TIMERS - n - 1) * WAITERS);
 	}
 	await_empty(&await);
+}
+END_TEST
+
+/* A timer that was cancelled while it ran, by a thread that did not wait. */
+START_TEST(nobody_waits)
+{
+	struct canceller c;
+	uint64_t id;
+
+	set_up();
+	id = slot_id(&slots[0], atom32_load(&slots[0].state));
+	ck_assert_int_eq(slot_cancel(&slots[0], id), 1);
+	end_run(0);
+	ck_assert_uint_eq(wake_calls, 0);
+	start(&c, 1);
+	while (sleeping() < 1)
+		sched_yield();
+	end_run(1);
+	ck_assert_uint_eq(wake_calls, 1);
+	check(&c);
 }
 END_TEST
 
@@ -227,8 +256,11 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		an_end_wakes_those_that_wait_for_it,  empty_waits_for_all,
-		tools_are_told_while_it_waits,        nothing_to_wait_for,
+		an_end_wakes_those_that_wait_for_it,
+		nobody_waits,
+		empty_waits_for_all,
+		tools_are_told_while_it_waits,
+		nothing_to_wait_for,
 		a_pending_timer_gives_its_place_back,
 	};
 

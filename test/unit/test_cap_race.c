@@ -238,7 +238,7 @@ START_TEST(a_purse_is_opened_and_used_meanwhile)
 	ck_assert(is_closed(0));
 	give(2 * CPUS - 1);
 	ck_assert(is_closed(0));
-	before(&cap.lock, open_and_fill);
+	before(&cap.common->lock, open_and_fill);
 	give(1);
 	end();
 }
@@ -249,7 +249,7 @@ static void move_to_purse(void)
 {
 	give(2 * CPUS);
 	ck_assert(!is_closed(0));
-	while (atomword_load(cap.common) > 0)
+	while (atomword_load(&cap.common->places) > 0)
 		take(1);
 	give(1);
 	ck_assert_uint_eq(cap_free(&cap), in_purse(0));
@@ -261,7 +261,7 @@ START_TEST(places_move_to_a_purse_meanwhile)
 	begin(MANY);
 	take(MANY);
 	ck_assert(!take_one());
-	before(cap.common, move_to_purse);
+	before(&cap.common->places, move_to_purse);
 	take(1);
 	end();
 }
@@ -284,7 +284,7 @@ START_TEST(a_purse_is_open_when_it_counts)
 	take(MANY);
 	ck_assert(!take_one());
 	give(2 * CPUS - 1);
-	before(&cap.openings, take_while_it_opens);
+	before(&cap.common->openings, take_while_it_opens);
 	give(1);
 	end();
 }
@@ -332,7 +332,7 @@ START_TEST(a_batch_is_on_its_way_from_a_purse)
 	begin(MANY);
 	fill_purse(CAP_PURSE_MAX);
 	awaited = &cap.purse[0].lock;
-	before(cap.common, let_take_all);
+	before(&cap.common->places, let_take_all);
 	cap_give(&cap);
 	pthread_join(taker, NULL);
 	/* All but, perhaps, the one that was given. */
@@ -348,9 +348,9 @@ START_TEST(a_purse_is_not_yet_closed)
 	begin(MANY);
 	fill_purse(CAP_PURSE_MAX);
 	cpu_now = 1;
-	while (atomword_load(cap.common) > 0 || in_purse(1) > 0)
+	while (atomword_load(&cap.common->places) > 0 || in_purse(1) > 0)
 		take(1);
-	awaited = &cap.lock;
+	awaited = &cap.common->lock;
 	before(&cap.purse[0].lock, let_take_all);
 	/* One of the two is refused, when all are taken. */
 	cap_take(&cap, 1);

@@ -316,8 +316,11 @@ START_TEST(destroy_before_a_callback_ends)
 }
 END_TEST
 
+/* The call that scheduled it must have returned, and no stop come first. */
 static void destroy_inside(void *arg)
 {
+	sem_post(&ran);
+	wait_for(&go);
 	if (with_stopper)
 		wait_for_joiners(1);
 	timerthread_destroy(arg);
@@ -331,8 +334,10 @@ START_TEST(destroy_from_a_callback)
 		setup();
 		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 		schedule(0, destroy_inside, tt);
+		wait_for(&ran);
 		if (with_stopper)
 			start_stopper();
+		sem_post(&go);
 		while (!none_is_left())
 			sched_yield();
 		join_stopper();

@@ -40,7 +40,6 @@ enum expiry stepped_begin(struct bucket *b, struct slot *s, struct entry *e,
 bool stepped_repeat(struct bucket *b, struct slot *s, struct entry *e,
 		    int64_t earliest);
 bool stepped_end(struct slot *s);
-void stepped_wake(struct slot *s);
 enum expiry stepped_judge(struct slot *s, struct entry *e, int64_t now,
 			  uint32_t *word);
 enum expiry stepped_run(struct slot *s, struct entry *e, int64_t now,
@@ -55,7 +54,6 @@ int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 #define expiry_begin           stepped_begin
 #define expiry_repeat          stepped_repeat
 #define expiry_end             stepped_end
-#define expiry_wake            stepped_wake
 #define expiry_judge           stepped_judge
 #define expiry_run             stepped_run
 #define expiry_rearm           stepped_rearm
@@ -69,7 +67,6 @@ int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 #undef expiry_begin
 #undef expiry_repeat
 #undef expiry_end
-#undef expiry_wake
 #undef expiry_judge
 #undef expiry_run
 #undef expiry_rearm

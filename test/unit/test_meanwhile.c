@@ -194,14 +194,14 @@ START_TEST(an_end_is_counted_first)
 	id = hold_thread();
 	s = intake_slot(tt->engine.intake, id);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 1);
-	lock_acquire(&c->lock);
-	atomword_add(c->common, tally_close(&c->purse[0].places));
+	lock_acquire(&c->common->lock);
+	atomword_add(&c->common->places, tally_close(&c->purse[0].places));
 	sem_post(&go);
-	wait_for_sleeper(&c->lock);
+	wait_for_sleeper(&c->common->lock);
 	ck_assert_int_eq(slot_state(atom32_load(&s->state)), SLOT_ENDING);
 	ck_assert_uint_eq(counter_read(&tt->engine.ended), 1);
 	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_FIRED), 1);
-	lock_release(&c->lock);
+	lock_release(&c->common->lock);
 	ck_assert_int_ne(timerthread_cancel_wait(tt, id), 0);
 	end();
 }

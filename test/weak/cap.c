@@ -40,7 +40,7 @@ static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
 #define PLACES 3
 
 static struct purse purses[CPUS];
-static atomword common;
+static struct common_purse common;
 static struct cap cap;
 static bool refused[2];
 
@@ -49,15 +49,13 @@ static void setup(void)
 {
 	for (int i = 0; i < CPUS; i++)
 		purses[i] = (struct purse){.places.word = TALLY_CLOSED};
-	common = 1;
+	common = (struct common_purse){.places = 1, .openings = 1};
 	cap = (struct cap){
 		.max = PLACES,
 		.cpus = {.n = CPUS},
 		.purse = purses,
-		.openings = 1,
 		.common = &common,
 	};
-	cap.lock = (struct lock){0};
 	tally_open(&purses[0].places, 1);
 	refused[0] = refused[1] = false;
 }

@@ -20,7 +20,7 @@ bugs() {
 	reuse) echo SAME_GENERATION SAME_TICKET OLD_TICKET ;;
 	sighting) echo RELAXED_SHOW RELAXED_LOOK NO_SECOND_LOOK ;;
 	stop | wakeup) echo NO_CHANGE NO_KICK READ_LATE NO_LOCK ;;
-	wait) echo NO_RELEASE NO_SIGNAL WAKE_FIRST ;;
+	wait) echo NO_RELEASE NO_SIGNAL WAKE_FIRST ONLY_LOOK ;;
 	esac
 }
 

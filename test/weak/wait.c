@@ -9,11 +9,14 @@
  * BUG_NO_RELEASE: the end of a callback does not release.
  * BUG_NO_SIGNAL: the end of a callback wakes nobody.
  * BUG_WAKE_FIRST: the end of a callback wakes before it changes the state.
+ * BUG_ONLY_LOOK: the end of a callback only looks whether a thread waits.
  */
 #include "harness.h"
 
 #ifdef BUG_NO_RELEASE
 #define atom32_swap atom32_swap_acquire
+#elif defined(BUG_ONLY_LOOK)
+#define atom32_add(a, n) ((n) ? atom32_add(a, n) : atom32_load(a))
 #endif
 
 #include "stand_ins.h"
@@ -66,11 +69,11 @@ static void setup(void)
 static void end_run(void)
 {
 #ifdef BUG_WAKE_FIRST
-	expiry_wake(&slot);
+	await_wake(&await, &slot);
 	expiry_end(&slot);
 #else
 	if (expiry_end(&slot))
-		expiry_wake(&slot);
+		await_wake(&await, &slot);
 #endif
 }
 

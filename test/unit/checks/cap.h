@@ -16,7 +16,7 @@ static inline uint32_t tally_count(const struct tally *t)
 /* How many places are free, if no thread takes or gives one. */
 static inline size_t cap_free(const struct cap *c)
 {
-	size_t n = atomword_load(c->common);
+	size_t n = atomword_load(&c->common->places);
 
 	for (uint32_t i = 0; i < c->cpus.n; i++)
 		n += tally_count(&c->purse[i].places);
