@@ -30,10 +30,12 @@ find include lib test examples -name '*.[ch]' -exec awk '
 	END { exit found }' {} + || failed=1
 
 scripts=bootstrap
-# Not in the tarball.
-[ -f .ci/run ] && scripts="$scripts .ci/run"
+# These are not in the tarball.
+for script in .ci/run packaging/*.sh packaging/debian/tests/examples; do
+	[ ! -f "$script" ] || scripts="$scripts $script"
+done
 # shellcheck disable=SC2086 # a list of names without spaces
-find lib test -name '*.sh' -exec shellcheck $scripts {} + || failed=1
+find lib man test -name '*.sh' -exec shellcheck $scripts {} + || failed=1
 
 # What was built does not belong among the sources.
 if [ -e .git ] && command -v git >/dev/null; then
