@@ -10,8 +10,8 @@ set -- cap.pml
 three_threads="-DTHREADS=3 -DSTEPS=3"
 
 holds assertions "-DTHREADS=2 -DSTEPS=4 -DPLACES=3"
-if [ "$models" = full ]; then
-	holds assertions "$three_threads"
-fi
 caught assertions "$three_threads" NO_CLOSE NO_CALL_IN NO_PURSE_LOCK \
 	NO_RECHECK LATE_COUNT
+
+large_models
+holds assertions "$three_threads"

@@ -16,6 +16,6 @@ caught assertions "$two_producers" NO_KICK NO_RECHECK NO_ARRIVALS \
 	NO_STOPPING KICK_SETS OWN_KICK NO_CHANGE SENT_EARLY
 caught assertions "$two_producers -DBUCKETS=1" NO_MARK
 
-[ "$models" = full ] || exit 0
+large_models
 holds assertions "$two_producers -DBUCKETS=1"
 holds assertions "-DPRODUCERS=1 -DTIMERS=3"

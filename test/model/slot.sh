@@ -21,7 +21,7 @@ caught assertions "$one_user -DSTRANDS" STRANDED_FREE STRAND_STALE
 caught assertions "$two_users" NO_RECHECK NO_GENERATION
 caught assertions "-DUSERS=2 -DSTEPS=3" TICKET_FIRST
 
-[ "$models" = full ] || exit 0
+large_models
 holds assertions "-DUSERS=1 -DSTEPS=5"
 holds assertions "-DUSERS=1 -DSTEPS=4 -DEXECUTOR -DSTRANDS"
 holds assertions "$two_users -DSTRANDS"

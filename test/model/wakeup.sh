@@ -30,7 +30,7 @@ holds assertions "$spins"
 caught assertions "$spins" NO_CHANGE SPIN_BLIND SPIN_ON SPIN_LATE
 caught cycles "$small" NO_RESET KEEP_ARRIVALS
 
-[ "$models" = full ] || exit 0
+large_models
 holds assertions "$two_buckets"
 holds assertions "$one_bucket"
 holds assertions "$one_bucket -DSPIN"
