@@ -89,7 +89,7 @@ foreign_tests() {
 musl() {
 	headers /usr/include linux asm-generic
 	headers "/usr/include/$(gcc -print-multiarch)" asm
-	foreign_tests musl check-units musl-gcc
+	foreign_tests musl check-units musl-gcc --disable-static
 }
 
 # MemorySanitizer knows what was written by code that was built for it alone, so
@@ -101,7 +101,7 @@ memory() {
 		return 0
 	fi
 	tests memory check-units --enable-werror --disable-static \
-		--enable-sanitizer=memory CC=clang \
+		--enable-sanitizer=memory CC=clang 'CFLAGS=-g -O1' \
 		CHECK_CFLAGS="-I$PWD/$foreign/memory/include" \
 		CHECK_LIBS="$PWD/$foreign/memory/lib/libcheck.a -lm"
 }
