@@ -73,7 +73,7 @@ static void *call_for_long(void *arg)
 	return arg;
 }
 
-enum { LOOKS = 20000000, SIGHTS = 200000 };
+enum { LOOKS = 1000000, SIGHTS = 20000 };
 
 static void check_whole(const struct run *s, uint64_t last)
 {
