@@ -84,12 +84,17 @@ bool instance_owns_thread(const struct timerthread *tt)
 void instance_leave(struct timerthread *tt)
 {
 	KEEP_ERRNO;
-	bool over = atom32_load(&tt->engine.orphaned) && instance_is_quiet(tt);
+	bool orphaned = atom32_load(&tt->engine.orphaned);
+	bool over = orphaned && instance_is_quiet(tt);
 	bool last = over && runs_all_called(&tt->runs) && tt->joiners == 0;
 
-	/* Else a thread that is in stop joins the timer thread. */
-	if (over && tt->driver == DRIVER_THREAD && !tt->reaped &&
-	    tt->joiners == 0) {
+	/*
+	 * Else a thread that is in stop joins the timer thread.  As a rule that
+	 * detaches itself: a thread that has ended, and is then detached, stays
+	 * for DRD, which takes a later one with its pthread_t for it.
+	 */
+	if (orphaned && !tt->turning && tt->driver == DRIVER_THREAD &&
+	    !tt->reaped && tt->joiners == 0) {
 		tt->reaped = true;
 		pthread_detach(tt->thread);
 	}
