@@ -8,6 +8,7 @@
 #define TT_FAIL_ALLOC_H
 
 #include "os/atomic.h"
+#include "sanitizers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,15 +18,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-/* The sanitizers allocate for themselves, and cannot do without. */
+/*
+ * The sanitizers allocate for themselves, and cannot do without; clang links
+ * its allocator into the program.
+ */
+#ifdef UNDER_SANITIZER
 #define FAIL_ALLOC_UNAVAILABLE
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
-	__has_feature(memory_sanitizer)
-/* clang links its allocator into the program. */
-#define FAIL_ALLOC_UNAVAILABLE
-#endif
 #endif
 
 /* Check allocates its messages with malloc: they are spared. */

@@ -9,20 +9,13 @@
 #define TT_HARNESS_H
 
 #include "random.h"
+#include "sanitizers.h"
 
 #include <check.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER
-#endif
-#endif
 
 /* Sanitizers and valgrind are slow; a hang is still found. */
 #define TEST_TIMEOUT_S 120

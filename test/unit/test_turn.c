@@ -408,7 +408,7 @@ END_TEST
  */
 START_TEST(holds_few_of_the_dead)
 {
-	enum { WINDOW = 20000, PAIRS = 30 * WINDOW, TURN = 3000 };
+	enum { WINDOW = 20000, PAIRS = 10 * WINDOW, TURN = 3000 };
 	static uint64_t ring[WINDOW];
 	int64_t base;
 
@@ -449,7 +449,7 @@ static void turn_to_the_end(void)
  */
 START_TEST(keeps_few_spares)
 {
-	enum { N = 100000, ROUNDS = 10 };
+	enum { N = 100000, ROUNDS = 4 };
 	static uint64_t ids[N];
 
 	bare_begin(2, CLOCK_MONOTONIC);
