@@ -10,7 +10,7 @@ import gdb
 import sys
 import time
 
-# As in lib/intake/slot.h.  What is built in cannot be looked up everywhere.
+# As in lib/store/slot.h.  What is built in cannot be looked up everywhere.
 STATE_BITS = 3
 FREE, ARMED, MOVED, RUNNING, REPEATING, ENDING, DEAD, DEAD_MOVED = range(8)
 STATES = {

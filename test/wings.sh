@@ -18,7 +18,7 @@ builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
 build=$(cd "$builddir/lib" && pwd)
 
-wings='view api engine pending intake os' # from the top
+wings='view api engine pending intake store os' # from the top
 portable='errno inttypes limits pthread stdbool stddef stdint stdlib string time'
 linux='[a-z_]*_np|sched_[a-z_]+|syscall|prctl|timerfd_[a-z_]+|epoll_[a-z_]+'
 linux="$linux|eventfd[a-z_]*|futex|mmap|munmap|gettid|sysconf|_SC_[A-Z_]+|CLOCK_BOOTTIME"
@@ -107,7 +107,7 @@ look() {
 # wing up, so that what is known so far is what a wing may call; os/*.h has
 # functions that are compiled into the wings above.
 calls() {
-	for wing in os intake pending engine api view; do
+	for wing in os store intake pending engine api view; do
 		[ -d "$1/$wing" ] || continue
 		find "$1/$wing" -name '*.o' >"$work/objects"
 		# shellcheck disable=SC2086 # nm may come with options
@@ -157,13 +157,13 @@ finds() {
 	fi
 }
 
-finds os/lock.c '#include "intake/slot.h"' 'os/lock.c: intake/slot.h is above'
-finds os/lock.c ' # include <intake/slot.h>' 'lock.c: .* is to be in quotes'
+finds os/lock.c '#include "store/slot.h"' 'os/lock.c: store/slot.h is above'
+finds os/lock.c ' # include <store/slot.h>' 'lock.c: .* is to be in quotes'
 finds pending/heap.c '#include "engine/engine.h"' 'heap.c: engine.* is above'
 finds engine/fire.h '#include  "api/instance.h"' 'fire.h: api/instance.h is above'
 finds api/start.c '#include "view/stats.h"' 'start.c: view/stats.h is above'
-finds intake/slot.h '#include "lock.h"' 'slot.h: lock.h is .*in no wing'
-finds intake/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
+finds store/slot.h '#include "lock.h"' 'slot.h: lock.h is .*in no wing'
+finds store/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
 finds pending/heap.c '#include "pending/pending.h"' 'a circle'
 finds intake/bucket.c '#include "intake/rent.h"' 'a circle'
 finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'

@@ -21,8 +21,8 @@
 #ifndef TT_AWAIT_H
 #define TT_AWAIT_H
 
-#include "intake/cap.h"
-#include "intake/slot.h"
+#include "engine/cap.h"
+#include "store/slot.h"
 
 struct await {
 	atom32 waiting; /* threads in await_cancel */

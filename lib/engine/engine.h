@@ -10,10 +10,10 @@
 #define TT_ENGINE_H
 
 #include "engine/await.h"
+#include "engine/cap.h"
 #include "engine/inside.h"
 #include "engine/measure.h"
 #include "intake/bucket_set.h"
-#include "intake/cap.h"
 #include "intake/intake.h"
 #include "intake/wakeup.h"
 #include "os/counter.h"

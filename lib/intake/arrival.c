@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "intake/arrival.h"
+#include "intake/block_pool.h"
 #include "os/errno.h"
 #include "os/memory.h"
 

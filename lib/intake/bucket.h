@@ -36,12 +36,12 @@
 #define TT_BUCKET_H
 
 #include "intake/distance.h"
-#include "intake/queue.h"
-#include "intake/slots.h"
 #include "intake/wakeup.h"
 #include "os/base.h"
 #include "os/counter.h"
 #include "os/lock.h"
+#include "store/queue.h"
+#include "store/slots.h"
 
 /* The arrivals of one distance class. */
 struct lane {

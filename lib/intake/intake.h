@@ -26,7 +26,7 @@
 #ifndef TT_INTAKE_H
 #define TT_INTAKE_H
 
-#include "intake/block.h"
+#include "intake/block_pool.h"
 #include "intake/bucket.h"
 #include "os/cpu.h"
 

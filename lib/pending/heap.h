@@ -23,8 +23,8 @@
 #ifndef TT_HEAP_H
 #define TT_HEAP_H
 
-#include "intake/entry.h"
 #include "os/base.h"
+#include "store/entry.h"
 
 #include <stdbool.h>
 #include <stddef.h>

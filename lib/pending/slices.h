@@ -16,8 +16,8 @@
 #ifndef TT_SLICES_H
 #define TT_SLICES_H
 
-#include "intake/block.h"
 #include "os/base.h"
+#include "store/block.h"
 
 #include <stdbool.h>
 #include <stdint.h>

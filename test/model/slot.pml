@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of one slot: lib/intake/slot.h with the parts of bucket, rent,
+ * A model of one slot: lib/store/slot.h with the parts of bucket, rent,
  * reschedule and expiry that move it on.  The steps are those of the code
  * between two looks at what other threads may change.
  *
@@ -43,17 +43,17 @@
  * Where the code has these steps:
  *
  *	add_entry	intake/arrival.h arrival_push
- *	add_entry	intake/slot.h slot_entry
- *	free_slot	intake/slot.h slot_next
- *	free_slot	intake/slots.h slots_recycle
+ *	add_entry	store/slot.h slot_entry
+ *	free_slot	store/slot.h slot_next
+ *	free_slot	store/slots.h slots_recycle
  *	salvage		intake/salvage.c bucket_salvage_step salvage_stranded take_dead
  *	rent		intake/rent.h rent_drop rent_is_over
  *	schedule	intake/schedule.c bucket_schedule
- *	schedule	intake/slots.h slots_take
- *	schedule	intake/slot.h slot_arm
- *	cancel_pending	intake/slot.c cancel_armed cancel_pending
- *	cancel		intake/slot.c slot_cancel cancel_other
- *	drain		intake/slot.c slot_take_pending read_callback
+ *	schedule	store/slots.h slots_take
+ *	schedule	store/slot.h slot_arm
+ *	cancel_pending	store/slot.c cancel_armed cancel_pending
+ *	cancel		store/slot.c slot_cancel cancel_other
+ *	drain		store/slot.c slot_take_pending read_callback
  *	drain		api/drain.c drain_slot
  *	get_new_ticket	intake/reschedule.c get_new_entry
  *	reschedule	intake/reschedule.c bucket_reschedule move_timer move_pending
@@ -62,14 +62,14 @@
  *	collect		intake/collect.c bucket_collect take_blocks
  *	recycle		intake/intake.c intake_recycle
  *	recycle		intake/collect.c bucket_flush
- *	free_dead	intake/slot.h slot_free
+ *	free_dead	store/slot.h slot_free
  *	recycle_dead	intake/expiry.c over
  *	look		intake/expiry.c expiry_look
  *	execute		engine/fire.c fire_call finish_on_driver
  *	execute		intake/expiry.c expiry_end
- *	change_state	intake/slot.h slot_change
+ *	change_state	store/slot.h slot_change
  *	begin		intake/expiry.c expiry_begin expiry_run expiry_judge put_back
- *	begin		intake/slot.h slot_begin slot_owns slot_hand_over
+ *	begin		store/slot.h slot_begin slot_owns slot_hand_over
  *	begin		intake/handover.c handover_give set_handed_over
  *	strand		intake/handover.c strand handover_add
  *	strand_entry	intake/handover.c handover_strand
@@ -78,7 +78,7 @@
  *	file		intake/handover.c file_handed_over
  *	free_handed_over intake/handover.c handover_end
  *	executor	intake/handover.c handover_begin begin_slow
- *	executor	intake/slot.h slot_begin
+ *	executor	store/slot.h slot_begin
  *	timer_thread	engine/turn.c engine_turn run_next
  *	timer_thread	engine/fire.c fire hand_over
  */

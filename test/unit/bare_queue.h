@@ -9,8 +9,8 @@
 #include "checks/queue.h"
 #include "contents.h"
 #include "harness.h"
-#include "intake/queue.h"
 #include "must.h"
+#include "store/queue.h"
 
 /* As in queue.c. */
 enum { MIN_ROWS = 8, STEP_ROWS = QUEUE_STEP_ROWS, STEP_BLOCKS = QUEUE_STEP };

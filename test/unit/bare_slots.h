@@ -7,7 +7,7 @@
 
 #include "checks/slots.h"
 #include "harness.h"
-#include "intake/slots.h"
+#include "store/slots.h"
 
 #include <errno.h>
 

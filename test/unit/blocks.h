@@ -5,7 +5,7 @@
 #ifndef TT_BLOCKS_H
 #define TT_BLOCKS_H
 
-#include "intake/queue.h"
+#include "store/queue.h"
 
 static inline size_t count_blocks(const struct block *b)
 {

@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "checks/cap.h"
+#include "engine/cap.h"
 #include "harness.h"
-#include "intake/cap.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -9,8 +9,8 @@
 #include "config.h"
 
 #include "checks/cap.h"
+#include "engine/cap.h"
 #include "harness.h"
-#include "intake/cap.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -77,7 +77,7 @@ static bool step_and_add_tally(struct tally *t, int32_t n)
 #define atomword_add          step_and_add
 #define atom32_store_release  step_and_store
 #define tally_add             step_and_add_tally
-#include "intake/cap.c"
+#include "engine/cap.c"
 #undef lock_acquire
 #undef atomword_load_acquire
 #undef atomword_add

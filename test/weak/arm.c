@@ -14,11 +14,11 @@
 #ifdef BUG_RELAXED_ARM
 #define atom32_store_release(a, value) atom32_store(a, value)
 #endif
-#include "intake/slots.h"
+#include "store/slots.h"
 #undef atom32_store_release
 
-#include "intake/slot.c"
-#include "intake/slots.c"
+#include "store/slot.c"
+#include "store/slots.c"
 
 static struct slot slot;
 static uint64_t id;

@@ -24,7 +24,7 @@ static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
 #define atom32_swap two_steps
 #endif
 
-#include "intake/cap.h"
+#include "engine/cap.h"
 
 #ifdef BUG_RELAXED_FULL
 #define atom32_load_acquire(a)   atom32_load(a)
@@ -32,7 +32,7 @@ static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
 #elif defined(BUG_NO_RELEASE)
 #define atom32_store_release(a, value) atom32_store(a, value)
 #endif
-#include "intake/cap.c"
+#include "engine/cap.c"
 
 #include "checks/cap.h"
 

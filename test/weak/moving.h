@@ -20,8 +20,8 @@
 
 #include "arrivals.h"
 #include "intake/expiry.c"
-#include "intake/slot.c"
-#include "intake/slots.c"
+#include "store/slot.c"
+#include "store/slots.c"
 
 #ifdef BUG_NOT_MOVED
 #define slot_change(s, word, to) ((void)(s), (void)(word), (void)(to), true)

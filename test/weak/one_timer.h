@@ -10,8 +10,8 @@
 #include "stand_ins.h"
 
 #include "intake/expiry.c"
-#include "intake/slot.c"
-#include "intake/slots.c"
+#include "store/slot.c"
+#include "store/slots.c"
 
 static struct bucket bucket;
 static struct slot slot;

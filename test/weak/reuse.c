@@ -16,7 +16,7 @@
 #ifdef BUG_OLD_TICKET
 #define atom32_load_acquire(a) atom32_load(a)
 #endif
-#include "intake/slots.h"
+#include "store/slots.h"
 #undef atom32_load_acquire
 
 #ifdef BUG_SAME_GENERATION
@@ -27,8 +27,8 @@
 #include "stand_ins.h"
 
 #include "intake/expiry.c"
-#include "intake/slot.c"
-#include "intake/slots.c"
+#include "store/slot.c"
+#include "store/slots.c"
 
 static struct bucket bucket;
 static struct slot slot;

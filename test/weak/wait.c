@@ -24,8 +24,8 @@
 
 #include "engine/await.c"
 #include "intake/expiry.c"
-#include "intake/slot.c"
-#include "intake/slots.c"
+#include "store/slot.c"
+#include "store/slots.c"
 
 /* There is no cap. */
 void cap_give_slow(struct cap *c, struct purse *p)

@@ -5,7 +5,7 @@
 #ifndef TT_CHECKS_CAP_H
 #define TT_CHECKS_CAP_H
 
-#include "intake/cap.h"
+#include "engine/cap.h"
 
 /* The number a moment ago; 0 if the tally was closed. */
 static inline uint32_t tally_count(const struct tally *t)

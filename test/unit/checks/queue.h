@@ -5,7 +5,7 @@
 #ifndef TT_CHECKS_QUEUE_H
 #define TT_CHECKS_QUEUE_H
 
-#include "intake/queue.h"
+#include "store/queue.h"
 
 /* Aborts if the queue is not sound. */
 void queue_check(const struct queue *q);

@@ -5,7 +5,7 @@
 #ifndef TT_CHECKS_SLOTS_H
 #define TT_CHECKS_SLOTS_H
 
-#include "intake/slots.h"
+#include "store/slots.h"
 
 /* Aborts if the table is not sound.  Under the lock. */
 void slots_check(const struct slots *t);

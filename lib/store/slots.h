@@ -21,7 +21,7 @@
 #ifndef TT_SLOTS_H
 #define TT_SLOTS_H
 
-#include "intake/slot.h"
+#include "store/slot.h"
 
 #include <stddef.h>
 

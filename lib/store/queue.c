@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "intake/queue.h"
 #include "os/memory.h"
+#include "store/queue.h"
 
 #define MIN_ROWS 8
 

@@ -20,8 +20,8 @@
 #ifndef TT_QUEUE_H
 #define TT_QUEUE_H
 
-#include "intake/block.h"
 #include "os/base.h"
+#include "store/block.h"
 
 #include <stdbool.h>
 #include <stddef.h>

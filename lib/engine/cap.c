@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "intake/cap.h"
+#include "engine/cap.h"
 #include "os/pages.h"
 
 static size_t purses_size(uint32_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "intake/slot.h"
+#include "store/slot.h"
 
 #include <errno.h>
 

@@ -47,9 +47,9 @@
 #ifndef TT_SLOT_H
 #define TT_SLOT_H
 
-#include "intake/entry.h"
 #include "os/atomic.h"
 #include "os/base.h"
+#include "store/entry.h"
 #include "timerthread.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "intake/slots.h"
 #include "os/pages.h"
+#include "store/slots.h"
 
 /* How many words are touched at a time. */
 #define TOUCHED 4
