@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "api/driver.h"
+#include "engine/reclaim.h"
 
 #include <errno.h>
 
@@ -40,7 +41,8 @@ void driver_end(struct timerthread *tt)
 {
 	pthread_mutex_lock(&tt->mutex);
 	if (tt->driver == DRIVER_POLLED)
-		wakeup_lie_down(&tt->engine.wakeup, tt->engine.next);
+		wakeup_lie_down(&tt->engine.wakeup,
+				reclaim_or_next(&tt->engine));
 	tt->turning = false;
 	instance_leave(tt);
 }

@@ -6,6 +6,7 @@
 
 #include "api/start.h"
 #include "engine/inside.h"
+#include "engine/reclaim.h"
 #include "engine/spin.h"
 #include "engine/turn.h"
 #include "os/base.h"
@@ -76,7 +77,7 @@ static bool take_turns(struct timerthread *tt)
 		if (e->wakeup.spin > 0 && spin_until_due(e))
 			continue;
 		e->wakeup.rested = rest_until(tt, ran, now);
-		if (wakeup_sleep(&e->wakeup, e->next, now))
+		if (wakeup_sleep(&e->wakeup, reclaim_or_next(e), now))
 			ran = 0;
 	}
 	return call_hook(tt, tt->options.hooks.on_exit);

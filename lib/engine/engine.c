@@ -39,7 +39,8 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 		return -ENOMEM;
 	}
 	e->next = INT64_MAX;
-	e->reclaim.began = watch_now(&e->watch);
+	e->reclaim.began = e->reclaim.period = watch_now(&e->watch);
+	e->reclaim.next = INT64_MAX;
 	return 0;
 }
 

@@ -3,34 +3,46 @@
 
 #include "engine/reclaim.h"
 #include "intake/rent.h"
+#include "intake/trim.h"
+#include "os/clock.h"
+
+/* Very large if the wall clock was set back. */
+static uint64_t since(const struct engine *e, int64_t then)
+{
+	return (uint64_t)e->until - (uint64_t)then;
+}
 
 /* Is it time again? */
 static bool begin_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	/* Unsigned: very large if the wall clock was set back. */
-	uint64_t passed = (uint64_t)e->until - (uint64_t)t->began;
+	uint64_t passed = since(e, t->began);
 
-	if (passed < RECLAIM_NS || passed < t->pause)
+	if (e->until < t->next && (passed < RECLAIM_NS || passed < t->pause))
 		return false;
 	t->began = e->until;
 	t->buckets = intake_used(e->intake);
 	t->n = bucket_set_count(&t->buckets);
 	t->pause = (uint64_t)t->n * RENT_RECLAIM * RECLAIM_LOOK_NS;
 	t->paid = passed / RECLAIM_LOOK_NS;
+	t->ends = since(e, t->period) >= RECLAIM_PERIOD_NS;
+	t->again = t->gave = false;
 	return true;
 }
 
 /* Which bucket's turn is it?  False: all buckets have had theirs. */
-static bool next_bucket(struct reclaim *t)
+static bool next_bucket(struct engine *e)
 {
-	if (t->left > 0)
+	struct reclaim *t = &e->reclaim;
+
+	if (t->left > 0 || t->ends_here || t->steps > 0)
 		return true;
 	if (!bucket_set_take(&t->buckets, &t->bucket))
 		return false;
 	/* Looks that one bucket has not used are for those after it. */
 	t->left = t->paid / t->n-- + 1;
 	t->ended = false;
+	t->ends_here = t->ends;
 	return true;
 }
 
@@ -48,14 +60,51 @@ static void reclaim_bucket(struct engine *e)
 	e->effort += 1 + looks;
 }
 
+/* After its looks, which may have found that few slots are used. */
+static void trim_bucket(struct engine *e)
+{
+	struct reclaim *t = &e->reclaim;
+	struct bucket *b = &e->intake->bucket[t->bucket];
+
+	if (t->ends_here) {
+		t->steps = bucket_end_period(b, &t->again);
+		t->ends_here = false;
+		return;
+	}
+	t->steps--;
+	if (bucket_trim(b)) {
+		t->gave = true;
+		e->effort += BLOCK_ENTRIES;
+	}
+	e->effort += 1;
+}
+
+static void end_round(struct engine *e)
+{
+	struct reclaim *t = &e->reclaim;
+
+	if (!t->ends)
+		return;
+	t->period = e->until;
+	if (t->gave || !t->again || t->rest == 0)
+		t->rest = RECLAIM_PERIOD_NS;
+	else if (t->rest < RECLAIM_REST_NS)
+		t->rest *= 2;
+	t->next = t->again ? clock_add(e->until, (int64_t)t->rest) : INT64_MAX;
+}
+
 bool reclaim_step(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 
 	if (!t->active)
 		return t->active = begin_round(e);
-	t->active = next_bucket(t);
-	if (t->active)
+	t->active = next_bucket(e);
+	if (!t->active)
+		end_round(e);
+	else if (t->left > 0)
 		reclaim_bucket(e);
+	else
+		trim_bucket(e);
 	return t->active;
 }

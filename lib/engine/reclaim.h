@@ -19,7 +19,11 @@
  *     buckets, finding them takes that many times longer.  If there are so many
  *     buckets that the looks are not enough for a step in each, it begins less
  *     often.
- *  3. A step is a few looks.
+ *  3. A step is a few looks, or gives back 64 KiB.
+ *  4. Once in RECLAIM_PERIOD_NS, if the driver is awake then, memory that is more than
+ *     enough is given back (trim.h).  As long as there will be more of that,
+ *     the driver wakes up for it: after that time, or up to 64 times later if
+ *     nothing could be given back.
  *
  * The driver.
  */
@@ -35,7 +39,17 @@
 #define RECLAIM_NS      10000000
 #define RECLAIM_LOOK_NS 50000
 
+/* So long that what it costs to give memory back and to get it is nothing. */
+#define RECLAIM_PERIOD_NS INT64_C(1000000000)
+#define RECLAIM_REST_NS   (64 * RECLAIM_PERIOD_NS)
+
 /* One step.  False: there is nothing to do now. */
 bool reclaim_step(struct engine *e);
+
+/* When the driver must wake up, for a timer or for this. */
+static inline int64_t reclaim_or_next(const struct engine *e)
+{
+	return e->reclaim.next < e->next ? e->reclaim.next : e->next;
+}
 
 #endif

@@ -5,20 +5,29 @@
 #include "intake/block_pool.h"
 #include "os/errno.h"
 #include "os/memory.h"
+#include "store/vacancy.h"
 
 int arrival_grow_slots(struct bucket *b)
 {
 	struct slots *t = &b->slots;
-	uint32_t untouched;
+	uint32_t untouched, vacant;
 	int chunk;
 	bool grows;
 	void *memory;
 
 	lock_acquire(&b->lock);
 	grows = b->grows;
+	vacant = vacancy_take(t);
 	untouched = slots_untouched(t);
 	chunk = slots_next_chunk(t);
 	lock_release(&b->lock);
+	if (vacant > 0) {
+		vacancy_fill(t, vacant);
+		lock_acquire(&b->lock);
+		vacancy_add(t, vacant);
+		lock_release(&b->lock);
+		return 0;
+	}
 	if (!grows)
 		return -ENOMEM;
 	if (untouched > 0) {

@@ -48,6 +48,7 @@ static bool reserve_slots(struct bucket *b, size_t n)
 			return false;
 	}
 	slots_touch_bits(&b->slots);
+	b->slots.least = slots_words(&b->slots);
 	return true;
 }
 

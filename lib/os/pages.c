@@ -5,6 +5,7 @@
 #include "os/tool.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 /*
  * Of LeakSanitizer, if the program was built with it; declared as there.  By
@@ -36,4 +37,14 @@ void pages_free(void *p, size_t size)
 	if (__lsan_unregister_root_region)
 		__lsan_unregister_root_region(p, size);
 	munmap(p, size);
+}
+
+size_t pages_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+bool pages_empty(void *p, size_t size)
+{
+	return madvise(p, size, MADV_DONTNEED) == 0;
 }

@@ -3,6 +3,7 @@
 
 #include "os/pages.h"
 #include "store/slots.h"
+#include "store/vacancy.h"
 
 /* How many words are touched at a time. */
 #define TOUCHED 4
@@ -17,8 +18,8 @@ static uint32_t chunk_size(int chunk)
 }
 
 /*
- * The memory of a chunk's slots; and of the whole chunk, with the bits behind
- * the slots.
+ * The memory of a chunk's slots; and of the whole chunk, with the bits and the
+ * floors behind the slots.
  */
 static size_t slot_bytes(int chunk)
 {
@@ -28,9 +29,9 @@ static size_t slot_bytes(int chunk)
 
 static size_t chunk_bytes(int chunk)
 {
-	size_t bits = chunk > 0 ? chunk_size(chunk) * sizeof(uint64_t) : 0;
+	size_t word = chunk > 0 ? SLOT_WORD_BYTES : 0;
 
-	return slot_bytes(chunk) + bits;
+	return slot_bytes(chunk) + chunk_size(chunk) * word;
 }
 
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
@@ -38,6 +39,7 @@ void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 	t->bits[0] = &t->first - 1;
 	t->at = &t->first;
 	t->low = t->last = t->fresh = t->ready = t->end = 1;
+	t->sweep = t->least = VACANCY_LEAST;
 	t->bucket = bucket;
 	t->shift = shift;
 }
@@ -72,11 +74,18 @@ void slots_chunk_free(int chunk, void *memory)
 	pages_free(memory, chunk_bytes(chunk));
 }
 
-static void set_enough(struct slots *t)
+size_t slots_bytes(const struct slots *t)
 {
-	uint32_t n = (t->ready - 1) << SLOT_WORD_LOG2;
+	return slots_room(t) * sizeof(struct slot) +
+	       (t->ready - 1) * SLOT_WORD_BYTES;
+}
 
-	t->enough = t->ready < t->end && !t->all ? n - n / 8 : n;
+void slots_set_enough(struct slots *t)
+{
+	uint32_t n = (uint32_t)slots_room(t);
+	bool more = t->ready < t->end || t->vacancies > 0;
+
+	t->enough = more && !t->all ? n - n / 8 : n;
 }
 
 void slots_touch_bits(struct slots *t)
@@ -100,7 +109,7 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 			       (p - first * sizeof(struct slot)) |
 				       SLOT_CHUNK_THERE);
 	t->end += chunk_size(chunk);
-	set_enough(t);
+	slots_set_enough(t);
 	return true;
 }
 
@@ -137,7 +146,7 @@ void slots_add_touched(struct slots *t, uint32_t word)
 {
 	if (word == t->ready)
 		t->ready = end_of_touch(word);
-	set_enough(t);
+	slots_set_enough(t);
 }
 
 /*
@@ -229,6 +238,8 @@ static uint32_t choose(struct slots *t)
 
 TT_NOINLINE void slots_move_on(struct slots *t)
 {
+	if (t->used > t->peak)
+		t->peak = t->used;
 	t->word = choose(t);
 	t->at = slots_word(t, t->word);
 	t->slot = slots_get(t, t->word << SLOT_WORD_LOG2);

@@ -4,7 +4,8 @@
  *
  * Guarantees:
  *  1. A slot never moves, and is never unmapped before slots_destroy.  So any
- *     id, however old or made up, can be looked up.
+ *     id, however old or made up, can be looked up.  The memory of slots that
+ *     are free goes back to the system (vacancy.h).
  *  2. The thread that makes the table grow is the first that touches a slot's
  *     memory.  It runs on the bucket's CPU, so the kernel allocates memory near
  *     that CPU.  (Exceptions: the thread was moved to another CPU just then, or
@@ -55,7 +56,15 @@ struct slots {
 	uint32_t used;     /* slots that are not free, and the hot one */
 	uint32_t enough;   /* used may grow to this; see slots_any */
 	bool all;          /* enough is the number of all slots; set first */
-	uint64_t first;    /* word 1, which exists before its slots */
+	/* Words whose memory was given back; see vacancy.h. */
+	bool keeps;         /* the system takes none back */
+	uint32_t vacant;    /* the last one; 0: none */
+	uint32_t vacancies; /* how many */
+	uint32_t sweep;     /* where the search goes on, downwards */
+	uint32_t least;     /* words that are kept in any case */
+	uint32_t peak;      /* how high used was in this period */
+	uint32_t before;    /* and in the one before */
+	uint64_t first;     /* word 1, which exists before its slots */
 	/* Like chunk below, but for the words of free bits. */
 	uint64_t *bits[SLOT_CHUNKS];
 	/* Constant. */
@@ -129,18 +138,23 @@ void slots_add_touched(struct slots *t, uint32_t word);
 /* Touches the free bits of words that were never used. */
 void slots_touch_bits(struct slots *t);
 
-/* How many slots were touched, used or not.  Under the lock. */
-static inline size_t slots_room(const struct slots *t)
+/* Words that were touched, and are there.  Under the lock. */
+static inline uint32_t slots_words(const struct slots *t)
 {
-	return (size_t)(t->ready - 1) << SLOT_WORD_LOG2;
+	return t->ready - 1 - t->vacancies;
 }
 
-/* The memory of these slots and of their bits.  Under the lock. */
-static inline size_t slots_bytes(const struct slots *t)
+/* How many slots have memory, used or not.  Under the lock. */
+static inline size_t slots_room(const struct slots *t)
 {
-	return (size_t)(t->ready - 1) *
-	       ((sizeof(struct slot) << SLOT_WORD_LOG2) + sizeof(uint64_t));
+	return (size_t)slots_words(t) << SLOT_WORD_LOG2;
 }
+
+/*
+ * The memory of these slots, and of what is kept for each word.  Under the
+ * lock.
+ */
+size_t slots_bytes(const struct slots *t);
 
 /* Slots with this number or a higher one were never used.  Under the lock. */
 static inline uint32_t slots_end(const struct slots *t)
@@ -208,6 +222,9 @@ static inline struct slot *slots_of(const struct slots *t, uint32_t index)
 
 /* Finds another word with a free slot; there must be one. */
 void slots_move_on(struct slots *t);
+
+/* To be called when the words that have memory are others. */
+void slots_set_enough(struct slots *t);
 
 /*
  * Slots are taken in the order of their addresses.  This many ahead, one is

@@ -3,6 +3,7 @@
 
 #include "checks/slots.h"
 #include "must.h"
+#include "store/vacancy.h"
 
 static void check_word(const struct slots *t, uint32_t word, size_t *n)
 {
@@ -20,6 +21,30 @@ static void check_word(const struct slots *t, uint32_t word, size_t *n)
 	}
 }
 
+/* Words whose memory was given back: their slots are neither free nor used. */
+static size_t check_vacant(const struct slots *t)
+{
+	size_t n = 0;
+	uint32_t word = t->vacant;
+
+	for (; word != 0; word = slots_floor(t, word)->next, n++) {
+		const struct slot_floor *f = slots_floor(t, word);
+
+		must(n < t->vacancies && word > 1 && word < t->fresh);
+		must(*slots_word(t, word) == 0 && word != t->word);
+		must((f->state & SLOT_STATE_MASK) == SLOT_FREE);
+		for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
+			const struct slot *s =
+				slots_at(t, word << SLOT_WORD_LOG2 | i);
+
+			must(atom32_load(&s->state) == 0 &&
+			     atom32_load(&s->ticket) == 0);
+		}
+	}
+	must(n == t->vacancies);
+	return n << SLOT_WORD_LOG2;
+}
+
 void slots_check(const struct slots *t)
 {
 	uint32_t end = 1;
@@ -33,5 +58,5 @@ void slots_check(const struct slots *t)
 	must(end == t->end && t->fresh <= t->ready && t->ready <= end);
 	for (uint32_t i = 1; i < t->end; i++)
 		check_word(t, i, &used);
-	must(used == t->used);
+	must(used == t->used + check_vacant(t));
 }

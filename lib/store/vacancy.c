@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/pages.h"
+#include "store/vacancy.h"
+
+struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
+{
+	unsigned chunk = 31 - (unsigned)__builtin_clz(word);
+	uint32_t first = UINT32_C(1) << chunk;
+	/* Behind the bits of the chunk, which has as many words as its first. */
+	uint64_t *end = t->bits[chunk] + 2 * (size_t)first;
+
+	return (struct slot_floor *)end + (word - first);
+}
+
+void vacancy_next_period(struct slots *t)
+{
+	t->before = t->peak;
+	t->peak = t->used;
+}
+
+/* If this many slots are used at most. */
+static uint32_t surplus_over(const struct slots *t, uint32_t used)
+{
+	uint64_t stay =
+		t->least + ((uint64_t)used * VACANCY_TIMES >> SLOT_WORD_LOG2);
+	uint32_t n = slots_words(t);
+
+	return !t->keeps && n > stay ? n - (uint32_t)stay : 0;
+}
+
+uint32_t vacancy_surplus(const struct slots *t)
+{
+	return surplus_over(t, t->peak > t->before ? t->peak : t->before);
+}
+
+uint32_t vacancy_surplus_later(const struct slots *t)
+{
+	return surplus_over(t, t->used);
+}
+
+/* Are these words, which are a page, free, and are no slots taken from them? */
+static bool is_free(const struct slots *t, struct words page)
+{
+	for (uint32_t i = page.first; i < page.first + page.n; i++) {
+		if (i >= t->fresh || i == t->word ||
+		    *slots_word(t, i) != UINT64_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Do these pages lie one behind the other, in the same chunk? */
+static bool is_joined(struct words page, struct words above)
+{
+	return page.first + page.n == above.first &&
+	       __builtin_clz(page.first) == __builtin_clz(above.first);
+}
+
+/* The page where the search goes on, and the next is below it. */
+static struct words next_page(struct slots *t)
+{
+	uint32_t n = (uint32_t)(pages_size() / sizeof(struct slot)) >>
+		     SLOT_WORD_LOG2;
+
+	if (t->sweep <= n)
+		t->sweep = (t->fresh + n - 1) / n * n;
+	t->sweep -= n;
+	return (struct words){t->sweep, n};
+}
+
+struct words vacancy_choose(struct slots *t)
+{
+	uint32_t surplus = vacancy_surplus(t);
+	uint32_t most = surplus < VACANCY_MOST ? surplus : VACANCY_MOST;
+	struct words chosen = {0, 0}, page;
+
+	for (int i = 0; i < VACANCY_LOOKS && chosen.n < most; i++) {
+		page = next_page(t);
+		if (page.first > 1 && page.n <= most - chosen.n &&
+		    is_free(t, page) &&
+		    (chosen.n == 0 || is_joined(page, chosen)))
+			chosen = (struct words){page.first, chosen.n + page.n};
+		else if (chosen.n > 0)
+			break;
+	}
+	for (uint32_t i = 0; i < chosen.n; i++)
+		*slots_word(t, chosen.first + i) = 0;
+	t->vacancies += chosen.n;
+	slots_set_enough(t);
+	return chosen;
+}
+
+static uint32_t higher(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The slots are free: nobody changes them. */
+static void note_floor(const struct slots *t, uint32_t word)
+{
+	const struct slot *s = slots_get(t, word << SLOT_WORD_LOG2);
+	struct slot_floor *f = slots_floor(t, word);
+
+	f->state = f->ticket = 0;
+	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
+		f->state = higher(f->state, atom32_load(&s[i].state));
+		f->ticket = higher(f->ticket, atom32_load(&s[i].ticket));
+	}
+}
+
+bool vacancy_empty(const struct slots *t, struct words w)
+{
+	for (uint32_t i = 0; i < w.n; i++)
+		note_floor(t, w.first + i);
+	return pages_empty(slots_get(t, w.first << SLOT_WORD_LOG2),
+			   ((size_t)w.n << SLOT_WORD_LOG2) *
+				   sizeof(struct slot));
+}
+
+/* The lowest is the first to be taken. */
+void vacancy_keep(struct slots *t, struct words w, bool emptied)
+{
+	for (uint32_t i = w.first + w.n; i-- > w.first;) {
+		if (emptied) {
+			slots_floor(t, i)->next = t->vacant;
+			t->vacant = i;
+		} else {
+			vacancy_add(t, i);
+		}
+	}
+	t->keeps = !emptied;
+}
+
+uint32_t vacancy_take(struct slots *t)
+{
+	uint32_t word = t->vacant;
+
+	if (word > 0)
+		t->vacant = slots_floor(t, word)->next;
+	return word;
+}
+
+/*
+ * A thread with an old id may read a state meanwhile, or compare it: neither
+ * zero nor the floor is the state of a timer.
+ */
+void vacancy_fill(const struct slots *t, uint32_t word)
+{
+	struct slot *s = slots_get(t, word << SLOT_WORD_LOG2);
+	const struct slot_floor *f = slots_floor(t, word);
+
+	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
+		atom32_store(&s[i].state, f->state);
+		atom32_store(&s[i].ticket, f->ticket);
+	}
+}
+
+void vacancy_add(struct slots *t, uint32_t word)
+{
+	*slots_word(t, word) = UINT64_MAX;
+	t->last = word;
+	t->vacancies--;
+	slots_set_enough(t);
+}

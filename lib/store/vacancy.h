@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vacant words: slots that are free for a while give their memory back.
+ *
+ * A word of 64 slots is a page of memory.  Where all 64 are free, the page goes
+ * back to the system.  Its addresses stay: who reads there finds zeros, which
+ * is the state of a slot that was never used, and matches no id.  The word's
+ * floor keeps the highest generation and the highest ticket of its slots.  When
+ * the word is wanted again, all its slots begin there.
+ *
+ * Guarantees:
+ *  1. No id names a second timer, and no entry counts for a second timer, over
+ *     this.
+ *  2. Memory is given back only if there is more than VACANCY_TIMES as much as
+ *     was used at most in this period and the one before, and some (least).  So
+ *     a program whose number of timers goes up and down by less than that gives
+ *     back nothing, and the system need not clear pages for it again.
+ *  3. A step takes a few microseconds, and holds the lock for less than one.
+ *
+ * The lock is held only while words are chosen, and while they are put on the
+ * list or taken from it.  Between these, a word belongs to the thread that has
+ * chosen or taken it: no bit of it is set, and no timer is in it.
+ *
+ * The driver: choose, empty, keep.  Any thread: take, fill, add.  As the name
+ * says, or else under the lock: the rest.
+ */
+#ifndef TT_VACANCY_H
+#define TT_VACANCY_H
+
+#include "store/slots.h"
+
+/*
+ * As many times the peak as may stay.  (A window of 1,000 to 100,000 timers
+ * with any mix of timeouts never used three times its number.)
+ */
+#define VACANCY_TIMES 4
+
+/* The least that stays, in words: 1,024 slots. */
+#define VACANCY_LEAST 16
+
+/* What a word's slots begin with when it is filled again. */
+struct slot_floor {
+	uint32_t state;
+	uint32_t ticket;
+	uint32_t next; /* the vacant word below it on the list; 0: none */
+};
+
+/* What is kept for each word behind the slots of a chunk. */
+#define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
+
+/* Words one behind the other. */
+struct words {
+	uint32_t first;
+	uint32_t n;
+};
+
+/* A new period begins.  Under the lock. */
+void vacancy_next_period(struct slots *t);
+
+/*
+ * How many words are more than should stay; and will be, if no more slots are
+ * used in the next periods than now.  Under the lock.
+ */
+uint32_t vacancy_surplus(const struct slots *t);
+uint32_t vacancy_surplus_later(const struct slots *t);
+
+/*
+ * Chooses words to give back: they are no longer free.  None: there is no
+ * surplus, or none was found in this step, and the next one goes on.  Under the
+ * lock.
+ */
+struct words vacancy_choose(struct slots *t);
+
+/* How many words a step looks at, and how many it gives back at most. */
+#define VACANCY_LOOKS 256
+#define VACANCY_MOST  16
+
+/*
+ * Notes their floors and gives the memory back.  False: the system does not
+ * take it, for example because it is locked.  Without the lock.
+ */
+bool vacancy_empty(const struct slots *t, struct words w);
+
+/* Puts them on the list; or, if not emptied, makes them free.  Under the lock. */
+void vacancy_keep(struct slots *t, struct words w, bool emptied);
+
+/*
+ * To use a vacant word again:
+ *
+ *  - vacancy_take takes one off the list; 0: there is none.  Under the lock.
+ *  - vacancy_fill sets its slots to the floor.  Without the lock.
+ *  - vacancy_add makes them free.  Under the lock.
+ */
+uint32_t vacancy_take(struct slots *t);
+void vacancy_fill(const struct slots *t, uint32_t word);
+void vacancy_add(struct slots *t, uint32_t word);
+
+/* The floor of a word that is not the first.  Its list is under the lock. */
+struct slot_floor *slots_floor(const struct slots *t, uint32_t word);
+
+#endif
