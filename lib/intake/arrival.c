@@ -67,10 +67,8 @@ static bool add_rows(struct bucket *b, struct lane *l, uint32_t size)
 
 static bool add_spare(struct bucket *b, bool grows)
 {
-	struct block *block = block_pool_take(b->pool);
+	struct block *block = block_pool_take(b->pool, grows);
 
-	if (!block && grows)
-		block = block_alloc();
 	if (!block)
 		return false;
 	lock_acquire(&b->lock);

@@ -5,49 +5,76 @@
 
 void block_pool_destroy(struct block_pool *p)
 {
-	if (lock_try(&p->lock))
-		block_free_all(p->chain);
+	if (!lock_try(&p->lock))
+		return;
+	block_free_all(p->chain);
+	slab_close(&p->slab);
 }
 
 bool block_pool_fill(struct block_pool *p, size_t n)
 {
-	p->keep = n;
-	while (p->n < n) {
-		struct block *b = block_alloc();
+	struct block *chain = NULL;
 
-		if (!b)
+	for (size_t i = 0; i < n; i++) {
+		struct block *b = block_pool_take(p, true);
+
+		if (!b) {
+			block_free_all(chain);
 			return false;
-		block_push(&p->chain, b);
-		p->n++;
+		}
+		block_push(&chain, b);
 	}
+	p->chain = chain;
+	p->keep = p->n = n;
 	return true;
 }
 
 size_t block_pool_bytes(struct block_pool *p)
 {
-	size_t n = 0;
+	size_t n;
 
-	if (p->keep > 0) {
-		lock_acquire(&p->lock);
-		n = p->n;
-		lock_release(&p->lock);
-	}
+	lock_acquire(&p->lock);
+	n = p->n;
+	lock_release(&p->lock);
 	return n * sizeof(struct block);
 }
 
-struct block *block_pool_take(struct block_pool *p)
+/* If another thread has opened a slab meanwhile, the rest of one is lost. */
+static struct block *take_from_new(struct block_pool *p)
 {
+	struct slab s, old;
 	struct block *b;
+	uint32_t number = 0;
 
-	if (p->keep == 0)
+	if (!slab_open(&s))
 		return NULL;
+	b = slab_take(&s, &number);
 	lock_acquire(&p->lock);
-	b = block_pop(&p->chain);
-	p->n -= b != NULL;
+	old = p->slab;
+	p->slab = s;
 	lock_release(&p->lock);
-	if (b)
-		b->next = NULL;
-	return b;
+	slab_close(&old);
+	return block_begin(b, number);
+}
+
+struct block *block_pool_take(struct block_pool *p, bool grows)
+{
+	struct block *kept, *fresh = NULL;
+	uint32_t number = 0;
+
+	lock_acquire(&p->lock);
+	kept = block_pop(&p->chain);
+	p->n -= kept != NULL;
+	if (!kept && grows)
+		fresh = slab_take(&p->slab, &number);
+	lock_release(&p->lock);
+	if (kept)
+		kept->next = NULL;
+	else if (fresh)
+		return block_begin(fresh, number);
+	else if (grows)
+		return take_from_new(p);
+	return kept;
 }
 
 void block_pool_give(struct block_pool *p, struct block *chain)

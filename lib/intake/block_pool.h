@@ -3,11 +3,9 @@
  * The pool that an instance's blocks come from.
  *
  * The pool keeps the blocks of a reserve.  All other blocks come from the
- * allocator and go back to it.
+ * system and go back to it.
  *
- * Guarantees:
- *  1. Blocks that were kept for a reserve come back to it.
- *  2. Without a reserve, the pool's lock is never taken.
+ * Guarantee: blocks that were kept for a reserve come back to it.
  *
  * Any thread: take, give, bytes.  When the instance starts or ends: the rest.
  */
@@ -27,6 +25,7 @@ struct block_pool {
 	/* Protected by the lock. */
 	struct block *chain;
 	size_t n;
+	struct slab slab; /* that others come from */
 };
 
 /* Also in a child of fork(2): see bucket_destroy. */
@@ -38,8 +37,11 @@ bool block_pool_fill(struct block_pool *p, size_t n);
 /* The memory of the blocks that the pool has now. */
 size_t block_pool_bytes(struct block_pool *p);
 
-/* Takes a block that is kept; NULL: there is none. */
-struct block *block_pool_take(struct block_pool *p);
+/*
+ * Takes a block that is kept; if there is none, and it may grow, another one.
+ * NULL: there is none.
+ */
+struct block *block_pool_take(struct block_pool *p, bool grows);
 
 /* Gives back a chain of blocks: the pool keeps some, and frees the rest. */
 void block_pool_give(struct block_pool *p, struct block *chain);

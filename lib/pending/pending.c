@@ -195,8 +195,11 @@ static bool is_for_wheel(const struct pending *p, const struct entry *e)
 /* False: the entry goes to the heap. */
 static bool add_to_wheel(struct pending *p, struct entry e)
 {
-	return p->heap.n >= HEAP_SMALL && p->reserve == 0 &&
-	       wheel_add(&p->wheel, e, &p->spares);
+	if (p->heap.n < HEAP_SMALL || p->reserve > 0)
+		return false;
+	if (!p->spares)
+		p->spares = block_pool_take(&p->intake->pool, true);
+	return wheel_add(&p->wheel, e, &p->spares);
 }
 
 static int64_t near_to(int64_t now)

@@ -29,14 +29,12 @@ void slices_advance(struct slices *s, int64_t now)
 	s->open = to;
 }
 
-/* Adds a block to a slice whose first block has no room.  False: no memory. */
+/* Adds a block to a slice whose first block has no room.  False: no spare. */
 static TT_NOINLINE bool extend(struct slices *s, unsigned i,
 			       struct block **spares)
 {
 	struct block *b = block_pop(spares);
 
-	if (!b)
-		b = block_alloc();
 	if (!b)
 		return false;
 	b->n = 0;

@@ -85,7 +85,7 @@ static inline int64_t slices_next(const struct slices *s)
  */
 void slices_advance(struct slices *s, int64_t now);
 
-/* Adds an entry that fits, in a block of *spares.  False: no memory. */
+/* Adds an entry that fits, in a block of *spares.  False: there is none. */
 bool slices_add(struct slices *s, struct entry e, struct block **spares);
 
 /* Takes a block out of the first slice; there must be one. */

@@ -1,21 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/memory.h"
+#include "os/pages.h"
 #include "store/block.h"
 
-_Static_assert(sizeof(struct block) <= BLOCK_BYTES, "a block is a page");
+#define SLAB_BYTES (SLAB_BLOCKS * sizeof(struct block))
 
-/* Touches the first page and the last, so that the kernel provides them now. */
-struct block *block_alloc(void)
+_Static_assert(sizeof(struct block) == BLOCK_BYTES, "a block is a page");
+_Static_assert(SLAB_BLOCKS < SLAB_NUMBER, "a count is not a number");
+
+bool slab_open(struct slab *s)
 {
-	struct block *b = memory_alloc(sizeof(struct block));
+	*s = (struct slab){pages_alloc(SLAB_BYTES), 0};
+	if (s->first)
+		atom32_store(&s->first->slab, SLAB_BLOCKS);
+	return s->first != NULL;
+}
 
-	if (b) {
-		b->next = NULL;
-		b->entry[BLOCK_ENTRIES - 1].index = 0;
-	}
+/* n blocks are free now. */
+static void give_up(struct block *first, uint32_t n)
+{
+	if (atom32_add(&first->slab, -n) == n)
+		pages_free(first, SLAB_BYTES);
+}
+
+void slab_close(struct slab *s)
+{
+	if (s->first && s->taken < SLAB_BLOCKS)
+		give_up(s->first, SLAB_BLOCKS - s->taken);
+	s->first = NULL;
+}
+
+struct block *block_begin(struct block *b, uint32_t number)
+{
+	if (number > 0)
+		atom32_store(&b->slab, number * SLAB_NUMBER);
+	b->next = NULL;
 	return b;
+}
+
+/*
+ * The first one keeps its memory, for the count.  If the pages of the system
+ * are larger, the others keep theirs, too.
+ */
+void block_free(struct block *b)
+{
+	uint32_t number;
+
+	if (!b)
+		return;
+	number = atom32_load(&b->slab) / SLAB_NUMBER;
+	if (number > 0)
+		(void)pages_empty(b, sizeof(*b));
+	give_up(b - number, 1);
 }
 
 void block_free_all(struct block *b)
@@ -23,7 +60,7 @@ void block_free_all(struct block *b)
 	while (b) {
 		struct block *next = b->next;
 
-		memory_free(b);
+		block_free(b);
 		b = next;
 	}
 }

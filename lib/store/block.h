@@ -2,13 +2,22 @@
 /*
  * Blocks of entries, and chains of blocks.
  *
- * Any thread: alloc.  The rest: who owns the block or the chain.
+ * A block is a page of memory.  The system gives blocks in slabs of sixteen.  A
+ * slab hands out each of its blocks once.  The memory of a block goes back to
+ * the system when it is freed; its address when all of the slab are.  (From
+ * malloc they did not go back: after 5 million timers, all cancelled, the C
+ * library kept 77 MiB.)
+ *
+ * Any thread: block_begin, block_free, block_free_all, slab_open.  The rest: who owns the
+ * chain or the slab.
  */
 #ifndef TT_BLOCK_H
 #define TT_BLOCK_H
 
+#include "os/atomic.h"
 #include "store/entry.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define BLOCK_BYTES   4096
@@ -16,12 +25,46 @@
 
 struct block {
 	struct block *next; /* in a chain */
-	size_t n;           /* entries in it, once it has left its queue */
+	uint32_t n;         /* entries in it, once it has left its queue */
+	/*
+	 * The first of a slab: how many of the slab are not free.  The others:
+	 * SLAB_NUMBER times how many are before it.
+	 */
+	atom32 slab;
 	struct entry entry[BLOCK_ENTRIES];
 };
 
-/* A block from the allocator, touched; NULL: no memory. */
-struct block *block_alloc(void);
+#define SLAB_BLOCKS 16
+#define SLAB_NUMBER 32
+
+struct slab {
+	struct block *first; /* NULL: there is no slab */
+	uint32_t taken;      /* blocks that were handed out */
+};
+
+/* False: no memory. */
+bool slab_open(struct slab *s);
+
+/*
+ * Hands out a block, for block_begin.  *number says which one it is.  NULL:
+ * none is left.
+ */
+static inline struct block *slab_take(struct slab *s, uint32_t *number)
+{
+	if (!s->first || s->taken == SLAB_BLOCKS)
+		return NULL;
+	*number = s->taken++;
+	return s->first + *number;
+}
+
+/* No more blocks are taken. */
+void slab_close(struct slab *s);
+
+/* Touches a block from slab_take, so that the system provides it now. */
+struct block *block_begin(struct block *b, uint32_t number);
+
+/* b may be NULL. */
+void block_free(struct block *b);
 
 /* Frees a chain of blocks. */
 void block_free_all(struct block *b);

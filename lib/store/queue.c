@@ -20,7 +20,7 @@ void queue_init(struct queue *q)
 void queue_destroy(struct queue *q)
 {
 	for (uint32_t i = q->head; i != q->tail; i++)
-		memory_free(queue_row(q, i)->block);
+		block_free(queue_row(q, i)->block);
 	memory_free(q->row);
 }
 

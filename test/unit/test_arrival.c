@@ -3,6 +3,7 @@
  * An arrival that lets go of the lock: to ask for the time, or for memory.
  * What another thread does then, this one does in those calls.
  */
+#include "blocks.h"
 #include "config.h"
 
 #include "bare_intake.h"
@@ -186,6 +187,7 @@ START_TEST(shut_while_it_looks_for_memory)
 	ck_assert_uint_eq(id, 77);
 
 	id = schedule_one(INT64_MAX);
+	no_slab(bucket->pool);
 	fail_step = shut;
 	fail_arm(0, ALL);
 	r[0] = reschedule(id, time_now() + S);
@@ -408,6 +410,7 @@ START_TEST(stranded_and_moved_to_the_past)
 	for (int slack = 0; slack < 2; slack++) {
 		begin_at(NOW_S * S, slack * MS);
 		first = schedule_one(INT64_MAX);
+		no_slab(bucket->pool);
 		fail_arm(0, ALL);
 		r = reschedule(first, shown + S);
 		fail_disarm();

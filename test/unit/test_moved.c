@@ -3,6 +3,7 @@
  * Moving timers: the entries and slots that it leaves, random steps, lack of
  * memory, and what another thread does in the midst of a move.
  */
+#include "blocks.h"
 #include "config.h"
 
 #include "bare.h"
@@ -403,6 +404,7 @@ START_TEST(out_of_memory)
 	hand_begin();
 	for (int i = 0; i < N; i++)
 		ids[i] = bare_schedule(0, far + i, stepped_callback, NULL);
+	no_slab(&engine.intake->pool);
 	fail_arm(0, UINT32_MAX);
 	for (int i = 0; i < N; i++) {
 		int64_t deadline, earlier = i % 2 ? -1 : far - N - i;

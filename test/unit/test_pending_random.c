@@ -3,6 +3,7 @@
  * Random steps with what is pending, against an array of the timers that live;
  * with memory and without.
  */
+#include "blocks.h"
 #include "config.h"
 
 #include "bare_pending.h"
@@ -92,6 +93,12 @@ static void model_step(uint64_t *rng, bool grow, int spread, uint64_t dice)
 		watch_set(&watch, now() + (INT64_C(50) << spread));
 }
 
+static void begin_to_fail(void)
+{
+	no_slab(&intake->pool);
+	fail_arm(0, UINT32_MAX);
+}
+
 /*
  * Random steps; times are spread by so many bits.  With fail the driver finds
  * no memory but what is there.  Returns how many allocations failed.
@@ -110,14 +117,14 @@ static uint32_t random_steps(bool fail, int spread)
 		/* What comes in needs memory of its own. */
 		model_step(&rng, i / (STEPS / 2) % 2 == 0, spread, dice);
 		if (fail)
-			fail_arm(0, UINT32_MAX);
+			begin_to_fail();
 		model_drive(dice);
 		if (fail)
 			failures += fail_disarm();
 		check();
 	}
 	if (fail)
-		fail_arm(0, UINT32_MAX);
+		begin_to_fail();
 	while (model_n > 0)
 		model_run();
 	ck_assert_int_eq(earliest(), INT64_MAX);

@@ -2,6 +2,7 @@
 /*
  * A queue of entries: what comes in, what goes at the front, and its rows.
  */
+#include "blocks.h"
 #include "config.h"
 
 #include "bare_queue.h"

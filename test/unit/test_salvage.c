@@ -3,6 +3,7 @@
  * Salvage: which dead slots are taken from under their entries, where a search
  * goes on, and what becomes of entries and lists that knew the slot before.
  */
+#include "blocks.h"
 #include "config.h"
 
 #include "bare_intake.h"
@@ -173,6 +174,7 @@ static void start_stranding(void)
 	ck_assert_uint_eq(slots_in_use(), 0);
 	block_free_all(only_bucket()->spares);
 	only_bucket()->spares = NULL;
+	no_slab(only_bucket()->pool);
 	fail_arm(0, UINT32_MAX);
 }
 

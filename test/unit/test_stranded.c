@@ -3,6 +3,7 @@
  * A bucket without memory: what it refuses, and timers that wait without an
  * entry.
  */
+#include "blocks.h"
 #include "config.h"
 
 #include "fail_alloc.h"
@@ -29,6 +30,7 @@ START_TEST(puts_back_what_it_has_room_for)
 	block_free_all(bucket->spares);
 	bucket->spares = block_alloc();
 	bucket->spares->next = NULL;
+	no_slab(bucket->pool);
 	fail_arm(0, UINT32_MAX);
 	left = bucket_put(bucket, &wakeup, &spares, taken, n);
 	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, taken, left),

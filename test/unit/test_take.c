@@ -3,6 +3,7 @@
  * Taking from a queue what is due: what is handed out, and the steps in which
  * that goes, with changes in between.
  */
+#include "blocks.h"
 #include "config.h"
 
 #include "bare_queue.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "blocks.h"
 #include "checks/wheel.h"
 #include "harness.h"
 #include "must.h"
@@ -30,7 +31,7 @@ static void end(void)
 
 static bool add(int64_t deadline)
 {
-	return wheel_add(&wheel, (struct entry){deadline, 1, 1}, &spares);
+	return wheel_add(&wheel, (struct entry){deadline, 1, 1}, some(&spares));
 }
 
 START_TEST(empty)
