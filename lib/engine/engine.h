@@ -31,13 +31,15 @@ struct reclaim {
 	uint32_t bucket;           /* the bucket whose turn it is now */
 	uint64_t left;             /* looks left for it; 0: no bucket's turn */
 	bool ended;                /* its last lane has come to its end once */
-	/* For giving memory back; see trim.h. */
+	/* For garbage and for memory to give back; see garbage.h, trim.h. */
 	int64_t period; /* when this period began */
 	bool ends;      /* the round that is going on ends it */
-	bool ends_here; /* it has yet to end it in the bucket */
-	uint32_t steps; /* left for the bucket */
-	bool again;     /* a bucket will have memory to give back */
-	bool gave;      /* one has given some in this round */
+	bool surveys;   /* the round looks how much is garbage */
+	bool counts;    /* it has yet to see how much memory a bucket has */
+	uint32_t steps; /* of trimming, left for the bucket */
+	uint64_t live;  /* timers, by samples, in this round */
+	bool again;     /* there may be something to do in the next period */
+	bool found;     /* there was in this one */
 	uint64_t rest;  /* how long the driver may sleep, if again */
 	int64_t next;   /* when it must be awake; INT64_MAX: never */
 };

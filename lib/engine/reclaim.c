@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "engine/reclaim.h"
+#include "intake/garbage.h"
 #include "intake/rent.h"
 #include "intake/trim.h"
 #include "os/clock.h"
@@ -17,8 +18,10 @@ static bool begin_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	uint64_t passed = since(e, t->began);
+	bool told = garbage_is_told(&e->wakeup);
 
-	if (e->until < t->next && (passed < RECLAIM_NS || passed < t->pause))
+	if (!told && e->until < t->next &&
+	    (passed < RECLAIM_NS || passed < t->pause))
 		return false;
 	t->began = e->until;
 	t->buckets = intake_used(e->intake);
@@ -26,7 +29,9 @@ static bool begin_round(struct engine *e)
 	t->pause = (uint64_t)t->n * RENT_RECLAIM * RECLAIM_LOOK_NS;
 	t->paid = passed / RECLAIM_LOOK_NS;
 	t->ends = since(e, t->period) >= RECLAIM_PERIOD_NS;
-	t->again = t->gave = false;
+	t->surveys = t->ends || told;
+	t->live = 0;
+	t->again = t->found = false;
 	return true;
 }
 
@@ -34,15 +39,22 @@ static bool begin_round(struct engine *e)
 static bool next_bucket(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
+	struct bucket *b;
 
-	if (t->left > 0 || t->ends_here || t->steps > 0)
+	if (t->left > 0 || t->counts || t->steps > 0)
 		return true;
 	if (!bucket_set_take(&t->buckets, &t->bucket))
 		return false;
 	/* Looks that one bucket has not used are for those after it. */
 	t->left = t->paid / t->n-- + 1;
 	t->ended = false;
-	t->ends_here = t->ends;
+	t->counts = t->surveys;
+	b = &e->intake->bucket[t->bucket];
+	/* Then it ends when all lanes have been visited. */
+	if (t->surveys && garbage_is_most(b, &t->live)) {
+		t->left = UINT64_MAX;
+		t->found = true;
+	}
 	return true;
 }
 
@@ -66,14 +78,16 @@ static void trim_bucket(struct engine *e)
 	struct reclaim *t = &e->reclaim;
 	struct bucket *b = &e->intake->bucket[t->bucket];
 
-	if (t->ends_here) {
-		t->steps = bucket_end_period(b, &t->again);
-		t->ends_here = false;
+	if (t->counts) {
+		t->counts = false;
+		garbage_update(b, &e->wakeup);
+		if (t->ends)
+			t->steps = bucket_end_period(b, &t->again);
 		return;
 	}
 	t->steps--;
 	if (bucket_trim(b)) {
-		t->gave = true;
+		t->found = true;
 		e->effort += BLOCK_ENTRIES;
 	}
 	e->effort += 1;
@@ -83,10 +97,13 @@ static void end_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 
-	if (!t->ends)
+	if (!t->surveys)
 		return;
-	t->period = e->until;
-	if (t->gave || !t->again || t->rest == 0)
+	if (t->ends)
+		t->period = e->until;
+	garbage_set_limit(&e->wakeup, t->live);
+	t->again = t->again || atom32_load(&e->wakeup.used) > GARBAGE_MUCH;
+	if (t->found || !t->again || t->rest == 0)
 		t->rest = RECLAIM_PERIOD_NS;
 	else if (t->rest < RECLAIM_REST_NS)
 		t->rest *= 2;

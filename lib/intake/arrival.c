@@ -3,6 +3,7 @@
 
 #include "intake/arrival.h"
 #include "intake/block_pool.h"
+#include "intake/garbage.h"
 #include "os/errno.h"
 #include "os/memory.h"
 #include "store/vacancy.h"
@@ -81,11 +82,15 @@ static bool add_spare(struct bucket *b, bool grows)
 	return true;
 }
 
-TT_NOINLINE int arrival_grow(struct bucket *b, struct lane *l, bool slot)
+TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
+			     bool slot)
 {
 	KEEP_ERRNO;
 	bool full, spare, grows;
 	uint32_t rows;
+
+	if (slot)
+		garbage_tell(b, w);
 
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);

@@ -42,7 +42,7 @@ enum {
  * room for an entry in this lane.  Without the lock.  Returns 0, -ENOMEM, or
  * -EAGAIN: there may be no more slots.
  */
-int arrival_grow(struct bucket *b, struct lane *l, bool slot);
+int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l, bool slot);
 
 /* The same for slots, whether the bucket has some or not. */
 int arrival_grow_slots(struct bucket *b);
@@ -92,7 +92,7 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 		rent_pay(b, l);
 	else
 		rent_pay_rarely(b, l);
-	if (slot && unlikely(!slots_any(&b->slots)) && !rent_elsewhere(b, l))
+	if (slot && unlikely(!slots_ready(&b->slots)) && !rent_elsewhere(b, l))
 		return false;
 	return arrival_has_room(b, l);
 }
@@ -130,7 +130,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 		if (likely(arrival_ready(b, a->lane, slot)))
 			return ready;
 		lock_release_inline(&b->lock);
-		r = arrival_grow(b, a->lane, slot);
+		r = arrival_grow(b, w, a->lane, slot);
 		if (r < 0)
 			return arrival_without_room(b, w, slot, r);
 		lock_acquire_inline(&b->lock);

@@ -168,7 +168,7 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 		if (left == n && grown)
 			break;
 		grown = left == n;
-		if (grown && arrival_grow(b, a.lane, false) < 0)
+		if (grown && arrival_grow(b, w, a.lane, false) < 0)
 			break;
 		n = left;
 	}

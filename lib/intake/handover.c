@@ -82,7 +82,7 @@ static void file_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	if (!arrival_has_room(b, a.lane)) {
 		lock_release(&b->lock);
-		arrival_grow(b, a.lane, false);
+		arrival_grow(b, w, a.lane, false);
 		lock_acquire(&b->lock);
 	}
 	arrival_is_open(b, w);

@@ -217,7 +217,7 @@ bool rent_elsewhere(struct bucket *b, struct lane *l)
 		else if (other)
 			look_in_lane(b, other, RENT_RECLAIM);
 	}
-	return slots_any(&b->slots);
+	return slots_ready(&b->slots);
 }
 
 size_t rent_reclaim(struct bucket *b, uint64_t *left)

@@ -117,7 +117,8 @@ void rent_pay_rarely(struct bucket *b, struct lane *l);
 /*
  * To be called before the bucket allocates memory for slots.  Ends this lane's
  * rest, and looks into some other lanes, which calls may no longer visit, until
- * a slot is free.  False: no slot is free.
+ * a slot is free.  False: no slot is free, or it must be told how many are in
+ * use.
  */
 bool rent_elsewhere(struct bucket *b, struct lane *l);
 

@@ -18,6 +18,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	w->sleep = w->next = AWAKE;
 	w->awake_since = INT64_MAX;
 	w->rested = INT64_MIN;
+	w->limit = WAKEUP_MUCH;
 	w->watch = watch;
 	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false, 0};
 }

@@ -57,6 +57,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* As limit: that at first; the driver was told, and has not looked yet. */
+#define WAKEUP_MUCH 8192
+#define WAKEUP_TOLD UINT32_MAX
+
 /* After this many sleeps in a row that a wake-up ended, one is shorter. */
 #define WAKEUP_ROW 4
 
@@ -88,6 +92,9 @@ struct wakeup {
 	/* Protected by the lock; by CLOCK_MONOTONIC. */
 	int64_t awake;       /* how long it was awake, until its last sleep */
 	int64_t awake_since; /* INT64_MAX: it is not awake */
+	/* Any thread, atomically; see garbage.h. */
+	atom32 used;  /* slots, as the buckets have told */
+	atom32 limit; /* above it, the driver is told; or WAKEUP_TOLD */
 	/* For the driver only. */
 	uint32_t woken; /* sleeps in a row that a wake-up ended */
 	int64_t rested; /* its own timers end no sleep before this */

@@ -86,6 +86,9 @@ void slots_set_enough(struct slots *t)
 	bool more = t->ready < t->end || t->vacancies > 0;
 
 	t->enough = more && !t->all ? n - n / 8 : n;
+	t->step = t->told + SLOTS_STEP;
+	if (t->step > t->enough)
+		t->step = t->enough;
 }
 
 void slots_touch_bits(struct slots *t)

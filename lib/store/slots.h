@@ -56,6 +56,8 @@ struct slots {
 	uint32_t used;     /* slots that are not free, and the hot one */
 	uint32_t enough;   /* used may grow to this; see slots_any */
 	bool all;          /* enough is the number of all slots; set first */
+	uint32_t told;     /* used, when that was told last; see slots_ready */
+	uint32_t step;     /* used may grow to this before it is told */
 	/* Words whose memory was given back; see vacancy.h. */
 	bool keeps;         /* the system takes none back */
 	uint32_t vacant;    /* the last one; 0: none */
@@ -261,6 +263,24 @@ static inline struct slot *slots_take(struct slots *t)
 static inline bool slots_any(const struct slots *t)
 {
 	return t->used < t->enough || t->fresh < t->ready || t->hot;
+}
+
+/* It must be told (garbage.h) when so many more slots are in use. */
+#define SLOTS_STEP 256
+
+/*
+ * The same; but false if it must be told how many slots are in use.  Under the
+ * lock.
+ */
+static inline bool slots_ready(const struct slots *t)
+{
+	return t->used < t->step || t->fresh < t->ready || t->hot;
+}
+
+/* Under the lock. */
+static inline bool slots_must_tell(const struct slots *t)
+{
+	return t->used >= t->told + SLOTS_STEP;
 }
 
 /* How many slots are not free.  Under the lock. */

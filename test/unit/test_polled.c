@@ -225,7 +225,8 @@ START_TEST(a_burst_of_the_cancelled)
 					 &id[i]) != 0)
 			abort();
 	}
-	check_sets(1);
+	/* For the first, and because so many slots are in use. */
+	check_sets(2);
 	lie_down();
 	for (int i = 0; i < N; i++)
 		timerthread_cancel(tt, id[i]);

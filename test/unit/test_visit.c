@@ -4,6 +4,7 @@
  * comes in between; and what the driver puts back.
  */
 #include "config.h"
+#include "intake/garbage.h"
 
 #include "blocks.h"
 #include "one_bucket.h"
@@ -131,6 +132,7 @@ START_TEST(an_earlier_one_between_steps)
 	struct visit v;
 
 	begin();
+	garbage_set_limit(&wakeup, UINT32_MAX);
 	schedule(NOW + SECOND);
 	fill_a_step();
 	visit_of(&v, NOW + SECOND);

@@ -18,7 +18,8 @@ static bool arrival_has_room(struct bucket *b, struct lane *l)
 	return true;
 }
 
-static void arrival_grow(struct bucket *b, struct lane *l, bool a_slot)
+static void arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
+			 bool a_slot)
 {
 	(void)b;
 	(void)l;
