@@ -85,9 +85,17 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 		queue_extend(&l->queue, &b->spares));
 }
 
+/*
+ * For a bucket that has no slot to give, or must tell how many are in use.
+ * True: a call had better go to another bucket at once.  Under the lock.
+ */
+bool arrival_goes_away(struct bucket *b);
+
 /* Pays rent.  False: memory is missing.  Under the lock. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
+	if (slot && unlikely(!slots_ready(&b->slots)) && arrival_goes_away(b))
+		return false;
 	if (slot)
 		rent_pay(b, l);
 	else

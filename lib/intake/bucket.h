@@ -83,6 +83,7 @@ struct bucket {
 	struct queue_position next;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
+	uint32_t away; /* calls that found no slot here; see arrival.c */
 	/* Timers without an entry; see handover.h. */
 	struct slot *stranded;
 	struct slot *visited;     /* those that a visit has yet to take */

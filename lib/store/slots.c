@@ -85,7 +85,7 @@ void slots_set_enough(struct slots *t)
 	uint32_t n = (uint32_t)slots_room(t);
 	bool more = t->ready < t->end || t->vacancies > 0;
 
-	t->enough = more && !t->all ? n - n / 8 : n;
+	t->enough = (more || t->spares) && !t->all ? n - n / 8 : n;
 	t->step = t->told + SLOTS_STEP;
 	if (t->step > t->enough)
 		t->step = t->enough;

@@ -55,7 +55,8 @@ struct slots {
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free, and the hot one */
 	uint32_t enough;   /* used may grow to this; see slots_any */
-	bool all;          /* enough is the number of all slots; set first */
+	bool all;          /* enough is the number of all slots */
+	bool spares;       /* else some are spared, even if there is no more */
 	uint32_t told;     /* used, when that was told last; see slots_ready */
 	uint32_t step;     /* used may grow to this before it is told */
 	/* Words whose memory was given back; see vacancy.h. */
