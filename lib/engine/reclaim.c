@@ -80,9 +80,10 @@ static void trim_bucket(struct engine *e)
 
 	if (t->counts) {
 		t->counts = false;
-		garbage_update(b, &e->wakeup);
+		garbage_look(b, &e->wakeup);
 		if (t->ends)
-			t->steps = bucket_end_period(b, &t->again);
+			t->steps = bucket_end_period(b);
+		t->again = t->again || bucket_will_trim(b);
 		return;
 	}
 	t->steps--;

@@ -8,7 +8,7 @@
  *
  * Guarantees:
  *  1. It begins at most once in RECLAIM_NS, and when the wall clock was set
- *     back.  The driver is not woken for it.
+ *     back; and see 4.
  *  2. There is one look for each RECLAIM_LOOK_NS that has passed.  A bucket's
  *     turn goes on while the looks find much.  Otherwise it ends when the
  *     bucket's looks are used up, or when all its lanes have been visited.  So
@@ -20,10 +20,13 @@
  *     buckets that the looks are not enough for a step in each, it begins less
  *     often.
  *  3. A step is a few looks, or gives back 64 KiB.
- *  4. Once in RECLAIM_PERIOD_NS, if the driver is awake then, memory that is more than
- *     enough is given back (trim.h).  As long as there will be more of that,
- *     the driver wakes up for it: after that time, or up to 64 times later if
- *     nothing could be given back.
+ *  4. If the driver was told that many slots are in use (garbage.h), it begins
+ *     at once, and goes on in a bucket until all lanes have been visited if
+ *     most timers there are dead.
+ *  5. Once in RECLAIM_PERIOD_NS, if the driver is awake then, memory that is
+ *     more than enough is given back (trim.h).  As long as there will be more
+ *     of that, or many slots are in use, the driver wakes up for it: after that
+ *     time, or up to 64 times later if there was nothing to do.
  *
  * The driver.
  */

@@ -82,6 +82,19 @@ static bool add_spare(struct bucket *b, bool grows)
 	return true;
 }
 
+/* Wakes the driver if there may be much garbage. */
+static void tell(struct bucket *b, struct wakeup *w)
+{
+	int64_t now;
+	bool kick;
+
+	lock_acquire(&b->lock);
+	now = clock_add(b->now, -w->slack);
+	kick = garbage_tell(b, w) && now < b->nearest &&
+	       arrival_announce(b, w, now);
+	arrival_leave(b, w, kick);
+}
+
 /* One of this many calls pays rent, and finds slots for the next ones. */
 #define GOES_AWAY 16
 
@@ -104,7 +117,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 	uint32_t rows;
 
 	if (slot)
-		garbage_tell(b, w);
+		tell(b, w);
 
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);

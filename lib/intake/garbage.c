@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "intake/arrival.h"
 #include "intake/garbage.h"
 
 /* How many slots a sample looks at. */
@@ -18,7 +17,7 @@ static uint32_t update(struct bucket *b, struct wakeup *w)
 	return atom32_add(&w->used, more) + more;
 }
 
-void garbage_update(struct bucket *b, struct wakeup *w)
+void garbage_look(struct bucket *b, struct wakeup *w)
 {
 	lock_acquire(&b->lock);
 	(void)update(b, w);
@@ -38,17 +37,9 @@ static bool is_first_above(struct wakeup *w, uint32_t used)
 	       atom32_swap(&w->limit, limit, WAKEUP_TOLD) == limit;
 }
 
-void garbage_tell(struct bucket *b, struct wakeup *w)
+bool garbage_tell(struct bucket *b, struct wakeup *w)
 {
-	bool kick = false;
-	int64_t soon;
-
-	lock_acquire(&b->lock);
-	soon = clock_add(b->now, -w->slack);
-	if (slots_must_tell(&b->slots) && is_first_above(w, update(b, w)) &&
-	    soon < b->nearest)
-		kick = arrival_announce(b, w, soon);
-	arrival_leave(b, w, kick);
+	return slots_must_tell(&b->slots) && is_first_above(w, update(b, w));
 }
 
 void garbage_set_limit(struct wakeup *w, uint64_t live)

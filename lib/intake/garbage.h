@@ -24,13 +24,13 @@
 #define GARBAGE_MUCH  WAKEUP_MUCH
 
 /*
- * To be called when the bucket has used its slots up to t->enough.  Tells how
- * many are in use, if that has grown by a step.  Without the lock.
+ * Tells how many slots are in use, if that has grown by a step.  True: the
+ * caller must wake the driver.  Under the lock.
  */
-void garbage_tell(struct bucket *b, struct wakeup *w);
+bool garbage_tell(struct bucket *b, struct wakeup *w);
 
-/* As above, in any case, also if they are fewer. */
-void garbage_update(struct bucket *b, struct wakeup *w);
+/* The driver tells it, in any case, also if they are fewer. */
+void garbage_look(struct bucket *b, struct wakeup *w);
 
 /* Is the sum above the limit? */
 static inline bool garbage_is_told(const struct wakeup *w)

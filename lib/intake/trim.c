@@ -13,7 +13,7 @@ static uint32_t steps_for(const struct slots *t, uint32_t surplus)
 	       slots_words(t) / VACANCY_LOOKS;
 }
 
-uint32_t bucket_end_period(struct bucket *b, bool *again)
+uint32_t bucket_end_period(struct bucket *b)
 {
 	struct slots *t = &b->slots;
 	uint32_t steps;
@@ -21,9 +21,18 @@ uint32_t bucket_end_period(struct bucket *b, bool *again)
 	lock_acquire(&b->lock);
 	steps = steps_for(t, vacancy_surplus(t));
 	vacancy_next_period(t);
-	*again = *again || vacancy_surplus_later(t) > 0;
 	lock_release(&b->lock);
 	return steps;
+}
+
+bool bucket_will_trim(struct bucket *b)
+{
+	bool will;
+
+	lock_acquire(&b->lock);
+	will = vacancy_surplus_later(&b->slots) > 0;
+	lock_release(&b->lock);
+	return will;
 }
 
 bool bucket_trim(struct bucket *b)

@@ -12,10 +12,15 @@
 
 /*
  * A period ends.  Returns how many steps of bucket_trim may be of use; 0: there
- * is nothing to give back.  *again: there will be, if no more slots are used in
- * the next periods than now.
+ * is nothing to give back.
  */
-uint32_t bucket_end_period(struct bucket *b, bool *again);
+uint32_t bucket_end_period(struct bucket *b);
+
+/*
+ * Will there be something to give back, if no more slots are used in the next
+ * periods than now?
+ */
+bool bucket_will_trim(struct bucket *b);
 
 /* One step.  True: it gave something back. */
 bool bucket_trim(struct bucket *b);

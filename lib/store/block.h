@@ -8,8 +8,8 @@
  * malloc they did not go back: after 5 million timers, all cancelled, the C
  * library kept 77 MiB.)
  *
- * Any thread: block_begin, block_free, block_free_all, slab_open.  The rest: who owns the
- * chain or the slab.
+ * Any thread: block_begin, block_free, block_free_all, slab_open.  Who owns the
+ * chain or the slab: the rest.
  */
 #ifndef TT_BLOCK_H
 #define TT_BLOCK_H

@@ -41,6 +41,19 @@
  */
 #define SLOT_WORD_LOG2 SLOT_FIRST_LOG2
 
+/* So many words stay in any case: 1,024 slots. */
+#define SLOTS_LEAST 16
+
+/* What a vacant word's slots begin with; see vacancy.h. */
+struct slot_floor {
+	uint32_t state;
+	uint32_t ticket;
+	uint32_t next; /* the vacant word below it on the list; 0: none */
+};
+
+/* What is kept for each word behind the slots of a chunk. */
+#define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
+
 /* The slots of one bucket. */
 struct slots {
 	/* Protected by the bucket's lock. */

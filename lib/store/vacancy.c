@@ -8,7 +8,7 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 {
 	unsigned chunk = 31 - (unsigned)__builtin_clz(word);
 	uint32_t first = UINT32_C(1) << chunk;
-	/* Behind the bits of the chunk, which has as many words as its first. */
+	/* Behind the bits: a chunk has as many words as the first's number. */
 	uint64_t *end = t->bits[chunk] + 2 * (size_t)first;
 
 	return (struct slot_floor *)end + (word - first);

@@ -35,19 +35,6 @@
  */
 #define VACANCY_TIMES 4
 
-/* The least that stays, in words: 1,024 slots. */
-#define VACANCY_LEAST 16
-
-/* What a word's slots begin with when it is filled again. */
-struct slot_floor {
-	uint32_t state;
-	uint32_t ticket;
-	uint32_t next; /* the vacant word below it on the list; 0: none */
-};
-
-/* What is kept for each word behind the slots of a chunk. */
-#define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
-
 /* Words one behind the other. */
 struct words {
 	uint32_t first;
@@ -81,7 +68,10 @@ struct words vacancy_choose(struct slots *t);
  */
 bool vacancy_empty(const struct slots *t, struct words w);
 
-/* Puts them on the list; or, if not emptied, makes them free.  Under the lock. */
+/*
+ * Puts them on the list; or, if they were not emptied, makes them free.  Under
+ * the lock.
+ */
 void vacancy_keep(struct slots *t, struct words w, bool emptied);
 
 /*

@@ -2,6 +2,7 @@
 #include "bare.h"
 #include "engine/reclaim.h"
 #include "entries.h"
+#include "intake/garbage.h"
 #include "intake/rent.h"
 
 enum { LIVE = 2800, DEAD = 1000, ALL = LIVE + DEAD, MANY = 100 };
@@ -251,6 +252,116 @@ START_TEST(many_buckets_are_looked_at_seldom)
 }
 END_TEST
 
+enum { BUCKETS = 8, CROWD = 20000 };
+
+static void cancel_a_crowd(uint32_t bucket)
+{
+	static uint64_t crowd[CROWD];
+
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = bare_schedule(bucket, now() + far + i, fn, NULL);
+	for (int i = 0; i < CROWD; i++)
+		cancel(crowd[i]);
+}
+
+/* Where no call looks, and no time passes. */
+START_TEST(is_told_of_garbage)
+{
+	size_t most = 0;
+
+	begin(BUCKETS);
+	turn();
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		ck_assert(!garbage_is_told(&engine.wakeup));
+		cancel_a_crowd(i);
+		ck_assert(garbage_is_told(&engine.wakeup));
+		/* A call wakes it: something is due at once. */
+		ck_assert_int_le(wakeup_arrivals(&engine.wakeup), now());
+		most = bare_slots_used() > most ? bare_slots_used() : most;
+		turn();
+		finish();
+		ck_assert_uint_le(bare_slots_used(), SLOTS_STEP);
+	}
+	ck_assert_uint_lt(most, 2 * CROWD);
+	bare_end();
+}
+END_TEST
+
+/* Those that live are not garbage: it looks at a few, and is not told again. */
+START_TEST(is_told_seldom)
+{
+	begin(1);
+	turn();
+	for (int i = 0; i < CROWD; i++)
+		schedule(now() + far + i);
+	ck_assert(garbage_is_told(&engine.wakeup));
+	turn();
+	finish();
+	ck_assert_uint_eq(bare_slots_used(), CROWD);
+	ck_assert(!garbage_is_told(&engine.wakeup));
+	for (int i = 0; i < CROWD; i++)
+		schedule(now() + far + i);
+	ck_assert(!garbage_is_told(&engine.wakeup));
+	bare_end();
+}
+END_TEST
+
+static void pass(int64_t ns)
+{
+	watch_set(&engine.watch, now() + ns);
+	turn();
+	finish();
+}
+
+static size_t room(void)
+{
+	return slots_room(&engine.intake->bucket[0].slots);
+}
+
+/* It wakes up for that, also if nothing else happens; and then no more. */
+START_TEST(gives_memory_back)
+{
+	int wakeups;
+
+	begin(1);
+	turn();
+	ck_assert_int_eq(engine.reclaim.next, INT64_MAX);
+	cancel_a_crowd(0);
+	turn();
+	finish();
+	for (wakeups = 0; engine.reclaim.next != INT64_MAX; wakeups++) {
+		ck_assert_int_le(wakeups, 4);
+		pass(engine.reclaim.next - now());
+	}
+	ck_assert_int_ge(wakeups, 1);
+	ck_assert_uint_le(room(), 2048);
+	bare_end();
+}
+END_TEST
+
+/* As long as many live it looks again, after longer and longer times. */
+START_TEST(looks_less_and_less_often)
+{
+	int64_t rest, last = 0;
+
+	begin(1);
+	for (int i = 0; i < CROWD; i++)
+		schedule(now() + far + i);
+	turn();
+	finish();
+	for (int i = 0; i < 10; i++) {
+		ck_assert_int_ne(engine.reclaim.next, INT64_MAX);
+		rest = engine.reclaim.next - now();
+		ck_assert_int_ge(rest, last);
+		last = rest;
+		pass(rest);
+	}
+	ck_assert_int_eq(last, RECLAIM_REST_NS);
+	ck_assert_uint_eq(bare_slots_used(), CROWD);
+	bare_end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -263,6 +374,10 @@ int main(void)
 		ends_when_nothing_is_left,
 		goes_on_while_it_finds_much,
 		many_buckets_are_looked_at_seldom,
+		is_told_of_garbage,
+		is_told_seldom,
+		gives_memory_back,
+		looks_less_and_less_often,
 	};
 
 	return RUN_TESTS("reclaim", tests);

@@ -22,6 +22,7 @@ static void arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 			 bool a_slot)
 {
 	(void)b;
+	(void)w;
 	(void)l;
 	(void)a_slot;
 }

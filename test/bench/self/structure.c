@@ -34,7 +34,7 @@ static struct entry fetch_entry(void)
 	bucket_collect(&engine.intake->bucket[0], &engine.wakeup, &v,
 		       &engine.pending.spares);
 	e = v.cursor.row[0].block->entry[0];
-	free(v.cursor.row[0].block);
+	block_free(v.cursor.row[0].block);
 	return e;
 }
 
@@ -65,9 +65,9 @@ static struct block *make_entries(size_t n)
 
 		e.deadline = (int64_t)(next_random(&rng) % (n * BENCH_US));
 		if (!b || b->n == BLOCK_ENTRIES) {
-			b = block_alloc();
+			b = block_pool_take(&engine.intake->pool, true);
 			if (!b)
-				check(-ENOMEM, "block_alloc");
+				check(-ENOMEM, "block_pool_take");
 			b->n = 0;
 			block_push(&chain, b);
 		}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words of free slots that give their memory back.
+ */
+#include "config.h"
+
+#include "bare_slots.h"
+#include "must.h"
+#include "os/pages.h"
+#include "store/vacancy.h"
+
+#include <sys/mman.h>
+
+enum {
+	WORDS = 64,
+	N = WORDS * SLOT_FIRST_NUMBER,
+};
+
+static struct slots t;
+static struct slot *taken[N];
+static int n_taken;
+
+/* The slots of the first words are free, and were used once. */
+static void begin_full(void)
+{
+	init(&t, 0, 0);
+	for (n_taken = 0; n_taken < N; n_taken++) {
+		taken[n_taken] = take(&t);
+		arm(taken[n_taken], 0, NULL);
+	}
+}
+
+static void free_last(void)
+{
+	struct slot *s = taken[--n_taken];
+
+	finish(s);
+	recycle(&t, s);
+}
+
+static void free_all(void)
+{
+	while (n_taken > 0)
+		free_last();
+}
+
+static void pass_periods(void)
+{
+	vacancy_next_period(&t);
+	vacancy_next_period(&t);
+}
+
+/* Returns how many words were given back. */
+static uint32_t give(void)
+{
+	uint32_t n = 0, before = t.vacancies;
+
+	for (uint32_t i = 0; i < 4 * t.end; i++) {
+		struct words w = vacancy_choose(&t);
+
+		if (w.n == 0)
+			continue;
+		n += w.n;
+		vacancy_keep(&t, w, vacancy_empty(&t, w));
+		slots_check(&t);
+	}
+	must(t.vacancies <= before + n);
+	return t.vacancies - before;
+}
+
+/* It reads as zeros; each slot was used before. */
+static bool has_memory(uint32_t word)
+{
+	const struct slot *s = slots_get(&t, word << SLOT_WORD_LOG2);
+
+	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
+		if (atom32_load(&s[i].state) != 0 ||
+		    atom32_load(&s[i].ticket) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void end(void)
+{
+	slots_check(&t);
+	slots_destroy(&t);
+}
+
+START_TEST(not_while_the_peak_is_near)
+{
+	begin_full();
+	pass_periods();
+	ck_assert_uint_eq(give(), 0);
+	free_all();
+	/* The peak was in the period before. */
+	vacancy_next_period(&t);
+	ck_assert_uint_eq(vacancy_surplus(&t), 0);
+	ck_assert_uint_gt(vacancy_surplus_later(&t), 0);
+	ck_assert_uint_eq(give(), 0);
+	vacancy_next_period(&t);
+	ck_assert_uint_gt(vacancy_surplus(&t), 0);
+	ck_assert_uint_gt(give(), 0);
+	ck_assert_uint_eq(vacancy_surplus(&t), 0);
+	ck_assert_uint_eq(slots_words(&t), SLOTS_LEAST);
+	end();
+}
+END_TEST
+
+START_TEST(as_many_times_as_were_used)
+{
+	begin_full();
+	/* The peak will be a sixteenth: a quarter stays, and the least. */
+	while (n_taken > N / 16)
+		free_last();
+	pass_periods();
+	give();
+	ck_assert_uint_eq(slots_words(&t), SLOTS_LEAST + WORDS / 4);
+	free_all();
+	end();
+}
+END_TEST
+
+/* What is given back has no memory, and what is used keeps it. */
+START_TEST(the_memory_is_gone)
+{
+	uint32_t last, gone = 0;
+
+	begin_full();
+	last = (number_of(&t, taken[N - 1]) >> SLOT_WORD_LOG2) - 1;
+	ck_assert(has_memory(last));
+	free_all();
+	pass_periods();
+	give();
+	for (uint32_t i = 1; i <= last; i++)
+		gone += !has_memory(i);
+	ck_assert_uint_eq(gone, t.vacancies);
+	ck_assert(has_memory(1));
+	ck_assert(!has_memory(last));
+	/* The lowest comes back first. */
+	ck_assert_uint_lt(t.vacant, last);
+	end();
+}
+END_TEST
+
+/* Locked memory stays, and it is not tried again. */
+START_TEST(the_system_keeps_it)
+{
+	void *p;
+
+	begin_full();
+	p = slots_get(&t, (WORDS / 2) << SLOT_WORD_LOG2);
+	free_all();
+	pass_periods();
+	t.sweep = WORDS / 2 + 1;
+	if (mlock(p, 4096) == 0) {
+		ck_assert_uint_eq(give(), 0);
+		ck_assert(t.keeps);
+		ck_assert_uint_eq(vacancy_surplus(&t), 0);
+		ck_assert_uint_eq(t.vacancies, 0);
+	}
+	end();
+}
+END_TEST
+
+static void fill_one(void)
+{
+	uint32_t word = vacancy_take(&t);
+
+	if (word == 0)
+		return;
+	vacancy_fill(&t, word);
+	vacancy_add(&t, word);
+}
+
+struct old {
+	struct slot *slot;
+	uint64_t id;
+	struct entry entry;
+};
+
+/* No old id cancels, and no old entry counts. */
+static void check_old(const struct old *old, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		must(slot_cancel(old[i].slot, old[i].id) == -ENOENT);
+		must(!slot_owns(old[i].slot, &old[i].entry));
+	}
+}
+
+/* Returns the timer's last id and entry; it may get several entries. */
+static struct old use(struct slot *s, uint64_t *rng)
+{
+	struct old old = {s, arm(s, 0, NULL), {0, 0, 0}};
+
+	old.entry = slot_entry(s);
+	if (random_below(rng, 2))
+		atom32_store(&s->ticket, atom32_load(&s->ticket) + TICKET_STEP);
+	return old;
+}
+
+START_TEST(old_ids_stay_refused)
+{
+	enum { ROUNDS = 300, OLD = 3000 };
+	static struct old old[OLD];
+	uint64_t rng = test_seed();
+	size_t n_old = 0;
+	uint32_t given = 0;
+
+	init(&t, 0, 0);
+	t.least = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		int peak = (int)random_below(&rng, N);
+
+		for (n_taken = 0; n_taken < peak; n_taken++) {
+			struct slot *s;
+
+			while (!slots_any(&t)) {
+				fill_one();
+				if (!slots_any(&t) && t.vacant == 0)
+					grow(&t);
+			}
+			s = taken[n_taken] = slots_take(&t);
+			old[random_below(&rng, OLD)] = use(s, &rng);
+			n_old = OLD;
+		}
+		free_all();
+		for (size_t i = 0; i < n_old; i++) {
+			if (!old[i].slot)
+				old[i] = old[0].slot ? old[0] : old[i];
+		}
+		pass_periods();
+		given += give();
+		slots_check(&t);
+		/* The entry that counted last counts until the next timer. */
+		for (size_t i = 0; i < n_old; i++)
+			must(!old[i].slot ||
+			     slot_cancel(old[i].slot, old[i].id) == -ENOENT);
+	}
+	ck_assert_uint_gt(given, ROUNDS);
+	/* All slots are used once more: then no old entry counts. */
+	for (;;) {
+		while (t.vacant != 0)
+			fill_one();
+		if (!slots_any(&t))
+			break;
+		taken[0] = slots_take(&t);
+		arm(taken[0], 0, NULL);
+	}
+	for (size_t i = 0; i < n_old; i++) {
+		if (old[i].slot && atom32_load(&old[i].slot->state) != 0)
+			check_old(&old[i], 1);
+	}
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		not_while_the_peak_is_near, as_many_times_as_were_used,
+		the_memory_is_gone,         the_system_keeps_it,
+		old_ids_stay_refused,
+	};
+
+	return RUN_TESTS("vacancy", tests);
+}
