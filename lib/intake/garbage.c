@@ -54,12 +54,13 @@ void garbage_set_limit(struct wakeup *w, uint64_t live)
 }
 
 /*
- * Slots at random, by multiples of the golden ratio.  Without the lock: a slot
- * that was used can be looked at.
+ * Slots at random, by multiples of the golden ratio from `at` on.  Without the
+ * lock: a slot that was used can be looked at.
  */
-static uint32_t sample(const struct slots *t, uint32_t n, uint32_t *dead)
+static uint32_t sample(const struct slots *t, uint32_t n, uint32_t at,
+		       uint32_t *dead)
 {
-	uint32_t used = 0, at = t->used;
+	uint32_t used = 0;
 
 	for (int i = 0; i < SAMPLE; i++) {
 		uint32_t number, word;
@@ -83,7 +84,7 @@ bool garbage_is_most(struct bucket *b, uint64_t *live)
 	lock_release(&b->lock);
 	if (n == 0)
 		return false;
-	seen = sample(&b->slots, n, &dead);
+	seen = sample(&b->slots, n, used, &dead);
 	*live += seen > 0 ? (uint64_t)used * (seen - dead) / seen : used;
 	return 2 * dead > seen;
 }

@@ -32,7 +32,7 @@ struct block {
 	 */
 	atom32 slab;
 	struct entry entry[BLOCK_ENTRIES];
-};
+} __attribute__((aligned(16)));
 
 #define SLAB_BLOCKS 16
 #define SLAB_NUMBER 32
