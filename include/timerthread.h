@@ -245,7 +245,7 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
  * the cap, by the number of cancelled timers that the executor may hold.
- * The reserve needs about 150 bytes for each timer, 70 KiB for each bucket, and
+ * The reserve needs about 200 bytes for each timer, 70 KiB for each bucket, and
  * 200 KiB.  On NUMA machines the memory is near the CPU that calls start.
  * 0, the default: no reserve.
  * -EINVAL: tt is NULL, or n is over 2^30.  -EBUSY: after start or stop.
