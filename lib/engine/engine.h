@@ -31,6 +31,7 @@ struct reclaim {
 	uint32_t bucket;           /* the bucket whose turn it is now */
 	uint64_t left;             /* looks left for it; 0: no bucket's turn */
 	bool ended;                /* its last lane has come to its end once */
+	bool restores;             /* it may have stranded timers to restore */
 	/* For garbage and for memory to give back; see garbage.h, trim.h. */
 	int64_t period; /* when this period began */
 	bool ends;      /* the round that is going on ends it */

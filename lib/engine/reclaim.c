@@ -3,9 +3,13 @@
 
 #include "engine/reclaim.h"
 #include "intake/garbage.h"
+#include "intake/handover.h"
 #include "intake/rent.h"
 #include "intake/trim.h"
 #include "os/clock.h"
+
+/* A timer that was stranded takes as long as this many looks. */
+#define RESTORE_EFFORT 32
 
 /* Very large if the wall clock was set back. */
 static uint64_t since(const struct engine *e, int64_t then)
@@ -48,6 +52,7 @@ static bool next_bucket(struct engine *e)
 	/* Looks that one bucket has not used are for those after it. */
 	t->left = t->paid / t->n-- + 1;
 	t->ended = false;
+	t->restores = true;
 	t->counts = t->surveys;
 	b = &e->intake->bucket[t->bucket];
 	/* Then it ends when all lanes have been visited. */
@@ -56,6 +61,16 @@ static bool next_bucket(struct engine *e)
 		t->found = true;
 	}
 	return true;
+}
+
+static void restore(struct engine *e)
+{
+	struct reclaim *t = &e->reclaim;
+	struct bucket *b = &e->intake->bucket[t->bucket];
+
+	t->restores = handover_restore(b, &e->wakeup, e->until);
+	if (t->restores)
+		e->effort += RESTORE_EFFORT;
 }
 
 static void reclaim_bucket(struct engine *e)
@@ -120,6 +135,8 @@ bool reclaim_step(struct engine *e)
 	t->active = next_bucket(e);
 	if (!t->active)
 		end_round(e);
+	else if (t->restores)
+		restore(e);
 	else if (t->left > 0)
 		reclaim_bucket(e);
 	else

@@ -19,7 +19,8 @@
  *     buckets, finding them takes that many times longer.  If there are so many
  *     buckets that the looks are not enough for a step in each, it begins less
  *     often.
- *  3. A step is a few looks, or gives back 64 KiB.
+ *  3. A step is a few looks, or gives back 64 KiB, or gives one timer an entry
+ *     that had none for lack of memory.
  *  4. If the driver was told that many slots are in use (garbage.h), it begins
  *     at once, and goes on in a bucket until all lanes have been visited if
  *     most timers there are dead.

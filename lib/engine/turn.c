@@ -4,7 +4,6 @@
 #include "engine/fire.h"
 #include "engine/reclaim.h"
 #include "engine/turn.h"
-#include "intake/handover.h"
 
 /*
  * How many entries that are not due a turn opens or looks at.  That takes half
@@ -19,17 +18,6 @@
  */
 #define REFRESHED_MAX 64
 
-static void file_stranded(struct engine *e, struct bucket *b, struct slot *s,
-			  int64_t now)
-{
-	while (s) {
-		struct slot *next = s->next;
-
-		pending_file(&e->pending, handover_collect(b, s), now);
-		s = next;
-	}
-}
-
 static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
 {
 	struct visit v;
@@ -40,7 +28,8 @@ static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
 		more = bucket_collect(b, &e->wakeup, &v, &e->pending.spares);
 		for (uint32_t i = 0; i < v.cursor.taken; i++)
 			pending_add(&e->pending, v.cursor.row[i]);
-		file_stranded(e, b, v.stranded, by);
+		for (int i = 0; i < v.entries; i++)
+			pending_file(&e->pending, v.entry[i], by);
 	} while (more);
 }
 

@@ -11,7 +11,6 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 	b->grows = true;
 	b->salvaged = SLOT_FIRST_NUMBER;
 	b->pool = pool;
-	b->stranded_nearest = INT64_MAX;
 	for (int i = 0; i < LANES; i++)
 		queue_init(&b->lane[i].queue);
 	slots_init(&b->slots, number, shift);

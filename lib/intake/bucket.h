@@ -41,7 +41,7 @@
 #include "os/counter.h"
 #include "os/lock.h"
 #include "store/queue.h"
-#include "store/slots.h"
+#include "store/slot_heap.h"
 
 /* The arrivals of one distance class. */
 struct lane {
@@ -85,14 +85,12 @@ struct bucket {
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	uint32_t away; /* calls that found no slot here; see arrival.c */
 	/* Timers without an entry; see handover.h. */
-	struct slot *stranded;
-	struct slot *visited;     /* those that a visit has yet to take */
-	int64_t stranded_nearest; /* none of those is due earlier */
-	uint32_t next_lane;       /* see next */
-	uint32_t salvaged;        /* the next slot to look at; see salvage.c */
-	struct counter fired;     /* runs on an executor, which have ended */
-	struct counter ended;     /* timers that ended with such a run */
-	struct block_pool *pool;  /* constant from bucket_init; NULL before */
+	struct slot_heap stranded;
+	uint32_t next_lane;      /* see next */
+	uint32_t salvaged;       /* the next slot to look at; see salvage.c */
+	struct counter fired;    /* runs on an executor, which have ended */
+	struct counter ended;    /* timers that ended with such a run */
+	struct block_pool *pool; /* constant from bucket_init; NULL before */
 	/* Written by any thread: a bucket that had room when this had none. */
 	atom32 other;
 	/* For the driver only: freed slots whose bits do not yet say so. */
@@ -127,6 +125,9 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 			int64_t *ret_deadline);
 
+/* How many timers without an entry a step of a visit takes at most. */
+#define STRANDED_STEP 32
+
 /* A visit by the driver, and what its last step has taken out. */
 struct visit {
 	int64_t by;  /* takes all that is due by then, and some of the rest */
@@ -134,7 +135,9 @@ struct visit {
 	unsigned lane;
 	bool blocks_done;
 	struct queue_cursor cursor; /* has the rows of the blocks taken out */
-	struct slot *stranded;      /* linked by next; for handover_collect */
+	/* Of timers that had none. */
+	struct entry entry[STRANDED_STEP];
+	int entries;
 };
 
 void visit_begin(struct visit *v, int64_t by, int64_t now);

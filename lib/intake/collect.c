@@ -6,11 +6,8 @@
 #include "config.h"
 
 #include "intake/arrival.h"
-#include "intake/bucket.h"
+#include "intake/handover.h"
 #include "intake/rent.h"
-
-/* How many timers without an entry are taken in one step. */
-#define STRANDED_STEP 32
 
 /* How many entries are put back while the lock is held once. */
 #define PUT_MAX 64
@@ -68,38 +65,24 @@ static bool take_blocks(struct bucket *b, struct visit *v)
 	return true;
 }
 
-/*
- * All timers that are stranded now are visited; those stranded later are not.
- */
-static void visit_stranded(struct bucket *b, const struct visit *v)
-{
-	if (b->stranded_nearest > v->by)
-		return;
-	b->visited = b->stranded;
-	b->stranded = NULL;
-	b->stranded_nearest = INT64_MAX;
-}
-
-/*
- * Takes a few at a time, because those that are left can be salvaged.  True:
- * these were the last.
- */
+/* True: no others are due. */
 static bool take_stranded(struct bucket *b, struct visit *v)
 {
-	for (int i = 0; b->visited && i < STRANDED_STEP; i++) {
-		struct slot *s = b->visited;
+	struct slot *s;
 
-		b->visited = s->next;
-		s->next = v->stranded;
-		v->stranded = s;
+	while ((s = slot_heap_first(&b->stranded, &b->slots)) != NULL &&
+	       s->queued <= v->by) {
+		if (v->entries == STRANDED_STEP)
+			return false;
+		v->entry[v->entries++] = handover_collect(b, s);
 	}
-	return !b->visited;
+	return true;
 }
 
 /* Announces what is left in the bucket. */
 static void announce(struct bucket *b, struct wakeup *w)
 {
-	int64_t nearest = b->stranded_nearest;
+	int64_t nearest = slot_heap_nearest(&b->stranded, &b->slots);
 
 	for (int i = 0; i < LANES; i++) {
 		int64_t t = b->lane[i].queue.nearest;
@@ -120,13 +103,10 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	bool done;
 
 	v->cursor.looked = v->cursor.taken = 0;
-	v->stranded = NULL;
+	v->entries = 0;
 	lock_acquire_hot(&b->lock);
 	bucket_set_time(b, w, v->now);
-	if (!v->blocks_done && take_blocks(b, v)) {
-		v->blocks_done = true;
-		visit_stranded(b, v);
-	}
+	v->blocks_done = v->blocks_done || take_blocks(b, v);
 	done = v->blocks_done && take_stranded(b, v);
 	if (done)
 		announce(b, w);

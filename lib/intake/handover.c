@@ -31,21 +31,23 @@ enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
 	return x;
 }
 
-bool handover_announce(struct bucket *b, struct wakeup *w, int64_t deadline)
-{
-	if (deadline < b->stranded_nearest)
-		b->stranded_nearest = deadline;
-	return deadline < b->nearest && arrival_announce(b, w, deadline);
-}
-
 /* Under the lock.  Returns whether the driver must be woken. */
 static bool strand(struct bucket *b, struct wakeup *w, struct slot *s)
 {
 	set_handed_over(s);
-	s->stranded = true;
-	s->next = b->stranded;
-	b->stranded = s;
-	return handover_announce(b, w, s->queued);
+	slot_heap_add(&b->stranded, &b->slots, s);
+	return s->queued < b->nearest && arrival_announce(b, w, s->queued);
+}
+
+bool handover_move(struct bucket *b, struct wakeup *w, struct slot *s,
+		   int64_t due)
+{
+	bool stranded = slot_heap_has(s);
+
+	if (stranded)
+		slot_heap_remove(&b->stranded, &b->slots, s);
+	s->queued = due;
+	return stranded && strand(b, w, s);
 }
 
 TT_NOINLINE void handover_add(struct bucket *b, struct wakeup *w,
@@ -73,12 +75,13 @@ void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
  * Files a timer that is handed over.  Called with the lock held; releases it.
  * Also releases it for a while to allocate memory, or to help another thread.
  * During that time the timer is still handed over, and may be rescheduled.
+ * False: there was no memory, and the timer is stranded.
  */
-static void file_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
+static bool file_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			     int64_t now)
 {
 	struct arrival a = arrival_aim(b, s->queued);
-	bool kick;
+	bool room, kick;
 
 	if (!arrival_has_room(b, a.lane)) {
 		lock_release(&b->lock);
@@ -87,7 +90,8 @@ static void file_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 	}
 	arrival_is_open(b, w);
 	a = arrival_aim(b, s->queued);
-	if (arrival_has_room(b, a.lane)) {
+	room = arrival_has_room(b, a.lane);
+	if (room) {
 		clear_handed_over(s);
 		kick = a.due > now ? arrival_push(b, w, a.lane, slot_entry(s))
 				   : arrival_push_at_once(b, w, a.lane,
@@ -96,6 +100,27 @@ static void file_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 		kick = strand(b, w, s);
 	}
 	arrival_leave(b, w, kick);
+	return room;
+}
+
+bool handover_restore(struct bucket *b, struct wakeup *w, int64_t now)
+{
+	struct slot *s;
+	uint32_t word;
+
+	lock_acquire(&b->lock);
+	s = slot_heap_first(&b->stranded, &b->slots);
+	if (!s) {
+		lock_release(&b->lock);
+		return false;
+	}
+	slot_heap_remove(&b->stranded, &b->slots, s);
+	word = atom32_load(&s->state);
+	if (!slot_is_dead(word) || !slot_free(s, word))
+		return file_handed_over(b, w, s, now);
+	slots_give(&b->slots, s, s->index >> b->slots.shift);
+	lock_release(&b->lock);
+	return true;
 }
 
 static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
@@ -171,12 +196,7 @@ bool handover_end(struct bucket *b, struct slot *s, int64_t *ret_due)
 
 struct entry handover_collect(struct bucket *b, struct slot *s)
 {
-	struct entry e;
-
-	lock_acquire(&b->lock);
+	slot_heap_remove(&b->stranded, &b->slots, s);
 	clear_handed_over(s);
-	s->stranded = false;
-	e = slot_entry(s);
-	lock_release(&b->lock);
-	return e;
+	return slot_entry(s);
 }

@@ -5,9 +5,9 @@
  *
  * If a timer that was handed over must run later, it gets an entry again, as an
  * arrival.  If there is no memory for the entry, the timer is stranded: it
- * stays on a list in its bucket, which needs no memory, until the driver can
- * file it.  The driver does the same with any other timer for whose entry there
- * is no memory.
+ * waits in a heap of its bucket, which needs no memory, until it is due, or
+ * there is memory again.  The driver does the same with any other timer for
+ * whose entry there is no memory.
  *
  * Guarantees:
  *  1. While a timer is handed over, no entry for its slot counts: a call that
@@ -17,7 +17,7 @@
  *     be cancelled and rescheduled like any other.
  *
  * The thread that has the timer: begin, rearm, end, add.  The driver: give,
- * strand, collect.  Any thread, under the lock: announce.
+ * strand, restore, collect.  Any thread, under the lock: move.
  * test/model/slot.pml is a model of this for Spin.
  */
 #ifndef TT_HANDOVER_H
@@ -69,15 +69,20 @@ void handover_add(struct bucket *b, struct wakeup *w, struct lane *l,
 void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e);
 
 /*
- * Announces the deadline of a stranded timer.  Under the lock.  Returns as
- * wakeup_announce.
+ * Reschedules a timer that is handed over: its entry will be due at the time
+ * `due`.  Under the lock.  Returns whether the caller must call wakeup_kick
+ * when the lock is free.
  */
-bool handover_announce(struct bucket *b, struct wakeup *w, int64_t deadline);
+bool handover_move(struct bucket *b, struct wakeup *w, struct slot *s,
+		   int64_t due);
 
 /*
- * Takes a stranded timer that bucket_collect has handed out.  Returns its
- * entry.
+ * Gives the first stranded timer an entry again, as an arrival; or frees its
+ * slot if the timer was cancelled.  False: there is none, or no memory.
  */
+bool handover_restore(struct bucket *b, struct wakeup *w, int64_t now);
+
+/* A stranded timer gets the entry that is returned.  Under the lock. */
 struct entry handover_collect(struct bucket *b, struct slot *s);
 
 #endif

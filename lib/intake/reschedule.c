@@ -124,12 +124,10 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t deadline)
 {
 	int64_t now = watch_now(w->watch);
-	bool kick = false;
+	bool kick = handover_move(
+		b, w, s, clock_later(deadline, wakeup_earliest(w, now)));
 
-	s->queued = clock_later(deadline, wakeup_earliest(w, now));
 	s->deadline = deadline;
-	if (s->stranded)
-		kick = handover_announce(b, w, s->queued);
 	count_result(b, 0);
 	arrival_leave(b, w, kick);
 	return 0;

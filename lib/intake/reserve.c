@@ -100,28 +100,38 @@ static bool lacks_memory(int r)
 
 /* A call's pass over the buckets. */
 struct pass {
-	bool salvages;
+	uint64_t looks;     /* that salvage may take; those that are left */
 	uint64_t scheduled; /* ever, in the buckets that had no slots */
 };
 
+/* In a pass over all slots. */
+#define ALL_LOOKS UINT64_MAX
+
 /*
- * Has the bucket slots, or some that were never touched?  True if it is shut:
- * the call will find that out.  Salvages first: a slot that another thread
- * frees before salvage comes to it is found free.
+ * Has the bucket slots to take, without more memory?  True if it is shut: the
+ * call will find that out.
  */
-static bool has_slots(struct bucket *b, struct pass *p)
+static bool has_free(struct bucket *b, struct pass *p)
 {
 	bool any;
 
-	if (p->salvages && bucket_salvage(b))
-		return true;
 	lock_acquire(&b->lock);
 	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
+	      slots_vacant(&b->slots) ||
 	      (b->grows && slots_untouched(&b->slots) > 0);
 	if (!any)
 		p->scheduled += counter_read(&b->scheduled);
 	lock_release(&b->lock);
 	return any;
+}
+
+/*
+ * The same, or has it dead ones?  If there are none of these, it looks again:
+ * another thread may have freed a slot before salvage came to it.
+ */
+static bool has_slots(struct bucket *b, struct pass *p)
+{
+	return has_free(b, p) || bucket_salvage(b, &p->looks) || has_free(b, p);
 }
 
 static uint32_t bucket_after(const struct intake *in, uint32_t i)
@@ -130,18 +140,22 @@ static uint32_t bucket_after(const struct intake *in, uint32_t i)
 }
 
 /*
- * Tries all buckets, first the one that had slots last time; each as long as it
- * has some, because other threads may be faster.
+ * Tries all buckets, first the one that had slots last time, or the one behind
+ * that where the looks have ended; each as long as it has some, because other
+ * threads may be faster.
  */
 static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 		   const struct timer *t, uint64_t *ret_id, struct pass *p)
 {
-	uint32_t i = atom32_load(&b->other);
+	uint32_t i = atom32_load(&b->other), next = i;
 	int r = -ENOMEM;
 
+	if (&in->bucket[i] == b)
+		i = bucket_after(in, i);
 	for (uint32_t k = 0; k < in->n; k++, i = bucket_after(in, i)) {
 		struct bucket *other = &in->bucket[i];
 
+		next = p->looks > 0 ? bucket_after(in, i) : next;
 		/* A bucket that was never used has none. */
 		while (slots_begun(&other->slots) && has_slots(other, p)) {
 			r = bucket_schedule(other, w, t, ret_id);
@@ -151,6 +165,7 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 			return r;
 		}
 	}
+	atom32_store(&b->other, next);
 	return r;
 }
 
@@ -183,10 +198,10 @@ static void spare_none(struct intake *in)
 }
 
 /*
- * For when a pass that did not salvage has found no slot.  During a pass, slots
- * may become free in buckets behind it, and others be taken in those before it.
- * Then other calls have scheduled timers there since the last pass, and there
- * is another one.  Otherwise all timers that this pass has met existed together
+ * For when the first pass has found no slot.  During a pass, slots may become
+ * free in buckets behind it, and others be taken in those before it.  Then
+ * other calls have scheduled timers there since the last pass, and there is
+ * another one.  Otherwise all timers that this pass has met existed together
  * when it began.
  */
 static int schedule_reserved(struct intake *in, struct bucket *b,
@@ -199,7 +214,7 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 	spare_none(in);
 	do {
 		last = p.scheduled;
-		p = (struct pass){.salvages = true};
+		p = (struct pass){.looks = ALL_LOOKS};
 		r = try_all(in, b, w, t, ret_id, &p);
 		if (!lacks_memory(r))
 			return r;
@@ -208,43 +223,16 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 	return bucket_schedule(b, w, t, ret_id);
 }
 
-/*
- * Takes so few looks that a caller that fails again and again leaves the CPU to
- * others.  The next call goes on where this one has ended.
- */
-static int schedule_salvaged(struct intake *in, struct bucket *b,
-			     struct wakeup *w, const struct timer *t,
-			     uint64_t *ret_id, int r)
-{
-	uint32_t i = atom32_load(&b->other), looks = 0, slots;
-
-	for (uint32_t k = 0; k < in->n && looks < SALVAGE_LOOKS; k++) {
-		struct bucket *other = &in->bucket[i];
-		int now = r;
-
-		slots = 0;
-		if (slots_begun(&other->slots) &&
-		    bucket_salvage_step(other, &slots))
-			now = bucket_schedule(other, w, t, ret_id);
-		if (!lacks_memory(now))
-			return now;
-		looks += slots < SALVAGE_LOOKS ? slots : SALVAGE_LOOKS;
-		i = bucket_after(in, i);
-	}
-	atom32_store(&b->other, i);
-	return r;
-}
-
 TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
 					  struct wakeup *w,
 					  const struct timer *t,
 					  uint64_t *ret_id, int r)
 {
-	struct pass p = {.salvages = false};
+	struct pass p = {.looks = SALVAGE_LOOKS};
 	int other = try_all(in, b, w, t, ret_id, &p);
 
 	if (!lacks_memory(other))
 		return other;
 	return in->pool.keep > 0 ? schedule_reserved(in, b, w, t, ret_id, p)
-				 : schedule_salvaged(in, b, w, t, ret_id, r);
+				 : r;
 }

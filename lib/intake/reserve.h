@@ -14,13 +14,22 @@
  *  - If there is no block or no row for an entry, the timer is stranded
  *    (handover.h), which needs no memory.
  *
+ * So most slots of a bucket may be used by calls on other CPUs.  A call on a
+ * CPU that has more than its share of the timers takes two or three locks
+ * instead of one.  (With two CPUs, and all calls on one: a pair took 89 ns and
+ * 78 without a reserve, with 1,000 timers; 450 and 430 with a million.  With
+ * 64: 140 and 86, with 10,000.)
+ *
  * A bucket keeps the blocks that it has emptied until the driver visits it.  So
  * other buckets may have to strand timers meanwhile, even if there are no more
  * than n.
  *
  * Guarantees:
  *  1. As long as no more than n timers have existed at the same time, no
- *     schedule call fails for lack of memory, and no call allocates any.
+ *     schedule call fails for lack of memory, and no call allocates any.  This
+ *     ends when so many slots have used up their generations that no others
+ *     are left: not before n times 2^29 timers (at a million timers per second,
+ *     six days for n = 1,000, and 17 years for a million).
  *  2. Without a reserve, a call fails for lack of memory only if no bucket has
  *     a slot, and a step of salvage finds none.
  *

@@ -10,13 +10,12 @@
  * gets another ticket.
  *
  * Guarantees:
- *  1. If there is a dead slot during the whole call, bucket_salvage frees one.
- *     Exceptions: slots that an executor has, and a few that the driver is
- *     taking at that moment.
- *  2. The lock is held for SALVAGE_LOOKS looks at a time, and for a look at
- *     each stranded timer, of which there are usually none.  The next call goes
- *     on where this one has ended.  So if one slot in k is dead, freeing one
- *     takes k looks on average, and at most a pass over all slots.
+ *  1. If there is a dead slot during the whole call, and there are as many
+ *     looks as slots, bucket_salvage frees one.  Exceptions: slots that an
+ *     executor has, and a few that the driver is taking at that moment.
+ *  2. The lock is held for 64 looks at a time.  The next call goes on where
+ *     this one has ended.  So if one slot in k is dead, freeing one takes k
+ *     looks on average, and at most a pass over all slots.
  *
  * Any thread.
  */
@@ -28,14 +27,10 @@
 /* This many looks take some microseconds. */
 #define SALVAGE_LOOKS 1024
 
-/* Frees some dead slots.  False: there is none. */
-bool bucket_salvage(struct bucket *b);
-
 /*
- * One step of bucket_salvage.  Stores how many slots the bucket has: a caller
- * that has looked at that many has seen them all.  False: this step found no
- * dead slot.
+ * Frees some dead slots.  Takes *looks looks at most, and subtracts those that
+ * it took.  False: it has found none, in these or in all slots.
  */
-bool bucket_salvage_step(struct bucket *b, uint32_t *ret_slots);
+bool bucket_salvage(struct bucket *b, uint64_t *looks);
 
 #endif

@@ -92,7 +92,7 @@ struct slot {
 	atom32 ticket;
 	uint32_t index; /* set before the first use, constant from then on */
 	/* Protected by the bucket's lock. */
-	bool stranded; /* handed over, and on a list of stranded timers */
+	uint32_t above; /* in a heap of slots (slot_heap.h); 0: it is in none */
 	int64_t deadline;
 	int64_t queued; /* its entry's; later if the deadline had passed */
 	/*
@@ -105,9 +105,9 @@ struct slot {
 	atomword fn;
 	atomword arg;
 	union {
-		/* Belongs to the owner of the list that the slot is on. */
-		struct slot *next;
-		/* While an executor has the slot; then it is on no list. */
+		/* In a heap of slots.  Protected by the bucket's lock. */
+		uint32_t below[2];
+		/* While an executor has the slot; then it is in no heap. */
 		struct timerthread *instance;
 	};
 } __attribute__((aligned(TT_CACHE_LINE)));

@@ -46,7 +46,7 @@
  *	add_entry	store/slot.h slot_entry
  *	free_slot	store/slot.h slot_next
  *	free_slot	store/slots.h slots_recycle
- *	salvage		intake/salvage.c bucket_salvage_step salvage_stranded take_dead
+ *	salvage		intake/salvage.c bucket_salvage take_dead
  *	rent		intake/rent.h rent_drop rent_is_over
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	store/slots.h slots_take
@@ -59,6 +59,7 @@
  *	reschedule	intake/reschedule.c bucket_reschedule move_timer move_pending
  *	reschedule	intake/reschedule.c mark_moved move_earlier
  *	reschedule	intake/reschedule.c move_handed_over
+ *	reschedule	intake/handover.c handover_move
  *	collect		intake/collect.c bucket_collect take_blocks
  *	recycle		intake/intake.c intake_recycle
  *	recycle		intake/collect.c bucket_flush
@@ -74,7 +75,8 @@
  *	strand		intake/handover.c strand handover_add
  *	strand_entry	intake/handover.c handover_strand
  *	handover_collect intake/handover.c handover_collect
- *	handover_collect intake/collect.c visit_stranded take_stranded
+ *	handover_collect intake/collect.c take_stranded
+ *	restore		intake/handover.c handover_restore
  *	file		intake/handover.c file_handed_over
  *	free_handed_over intake/handover.c handover_end
  *	executor	intake/handover.c handover_begin begin_slow
@@ -109,8 +111,7 @@
 byte word, ticket, deadline, queued;
 bool lock, on_list = true;
 bool handed_over, with_executor;
-bool stranded; /* on its bucket's list; */
-bool taken;    /* the driver has taken it from there */
+bool stranded; /* in its bucket's heap */
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -141,14 +142,14 @@ inline add_entry(i, place)
 inline free_slot()
 {
 	assert(STATE(word) == DEAD || STATE(word) == DEAD_MOVED);
-	assert(!on_list && !with_executor && !stranded && !taken);
+	assert(!on_list && !with_executor && !stranded);
 	handed_over = false;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
 /* A user. */
 
-/* bucket_salvage_step */
+/* bucket_salvage */
 inline salvage(seen)
 {
 	LOCK;
@@ -642,26 +643,20 @@ inline strand_entry(i)
 	UNLOCK
 }
 
-/* take_stranded, and later handover_collect */
+/* take_stranded */
 inline handover_collect(i)
 {
 	LOCK;
 	atomic {
-		taken = stranded;
-		stranded = false
-	}
-	UNLOCK;
-	if
-	:: taken ->
-		LOCK;
-		atomic {
+		if
+		:: stranded ->
+			stranded = false;
 			handed_over = false;
-			taken = false;
 			add_entry(i, HEAP)
-		}
-		UNLOCK
-	:: else
-	fi
+		:: else
+		fi
+	}
+	UNLOCK
 }
 
 /* With the lock, which is released and taken again to take memory. */
@@ -686,6 +681,29 @@ inline file(i)
 	:: strand()
 #endif
 	fi
+}
+
+/* handover_restore */
+inline restore(i, seen)
+{
+	LOCK;
+	if
+	:: stranded ->
+		stranded = false;
+		seen = word;
+		if
+		:: STATE(seen) >= DEAD ->
+			atomic {
+				assert(word == seen);
+				free_slot();
+				on_list = true
+			}
+		:: STATE(seen) < DEAD -> file(i)
+		fi
+	:: else
+	fi;
+	UNLOCK;
+	seen = 0
 }
 
 /* handover_end, under the lock */
@@ -772,6 +790,7 @@ end:	   if
 	   :: now < LATEST -> now++; i = ENTRIES
 #ifdef STRANDS
 	   :: stranded -> handover_collect(i); i = ENTRIES
+	   :: stranded -> restore(i, seen); i = ENTRIES
 #endif
 	   fi;
 	   if

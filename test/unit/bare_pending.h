@@ -63,17 +63,6 @@ static inline void must_reschedule(uint64_t id, int64_t deadline)
 	must(reschedule(id, deadline) == 0);
 }
 
-/* As if it were that time by now: the first of them is to stay. */
-static inline void file_stranded(struct bucket *b, struct slot *s, int64_t by)
-{
-	while (s) {
-		struct slot *next = s->next;
-
-		pending_file(&pending, handover_collect(b, s), by);
-		s = next;
-	}
-}
-
 static inline void visit(struct bucket *b, int64_t by)
 {
 	struct visit v;
@@ -84,7 +73,9 @@ static inline void visit(struct bucket *b, int64_t by)
 		more = bucket_collect(b, &wakeup, &v, &pending.spares);
 		for (uint32_t i = 0; i < v.cursor.taken; i++)
 			pending_add(&pending, v.cursor.row[i]);
-		file_stranded(b, v.stranded, by);
+		/* As if it were that time by now: the first is to stay. */
+		for (int i = 0; i < v.entries; i++)
+			pending_file(&pending, v.entry[i], by);
 	} while (more);
 }
 

@@ -127,18 +127,13 @@ static inline size_t copy(struct row r, size_t n)
 static inline size_t copy_all(const struct visit *v, size_t n)
 {
 	const struct queue_cursor *c = &v->cursor;
-	struct slot *s = v->stranded;
 
 	for (uint32_t i = 0; i < c->taken; i++) {
 		n = copy(c->row[i], n);
 		block_push(&spares, c->row[i].block);
 	}
-	while (s) {
-		struct slot *next = s->next;
-
-		taken[n++] = handover_collect(bucket, s);
-		s = next;
-	}
+	for (int i = 0; i < v->entries; i++)
+		taken[n++] = v->entry[i];
 	return n;
 }
 

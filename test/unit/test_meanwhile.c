@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "intake/handover.h"
-#include "intake/salvage.h"
 
+#include "salvaging.h"
 #include "tasks.h"
 
 /* What was counted when the last timer's end was about to be seen. */
@@ -61,7 +61,7 @@ START_TEST(what_an_executor_has_is_not_salvaged)
 	id = schedule(0, never, NULL);
 	ck_assert_int_eq(advance(0), 1);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
-	ck_assert(!bucket_salvage(b));
+	ck_assert(!salvage_some_of(b));
 	ck_assert_uint_eq(slots_in_use(), 1);
 	/* It would be the same slot, and run an hour early. */
 	schedule(HOUR, never, NULL);
@@ -85,7 +85,7 @@ START_TEST(salvaged_when_it_is_back)
 	ck_assert_int_eq(advance(0), 1);
 	ck_assert_int_eq(timerthread_reschedule(tt, id, HOUR), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
-	ck_assert(!bucket_salvage(b));
+	ck_assert(!salvage_some_of(b));
 	call_tasks();
 	ck_assert_uint_eq(slots_in_use(), 0);
 
@@ -94,7 +94,7 @@ START_TEST(salvaged_when_it_is_back)
 	ck_assert_int_eq(timerthread_reschedule(tt, id, HOUR), 0);
 	call_tasks();
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
-	ck_assert(bucket_salvage(b));
+	ck_assert(salvage_some_of(b));
 	ck_assert_uint_eq(slots_in_use(), 0);
 	check_inside();
 	end();

@@ -418,7 +418,7 @@ START_TEST(out_of_memory)
 		ck_assert_int_eq(deadline, earlier);
 	}
 	ck_assert_uint_gt(fail_disarm(), 0);
-	ck_assert_ptr_nonnull(engine.intake->bucket[0].stranded);
+	ck_assert_uint_ne(engine.intake->bucket[0].stranded.first, 0);
 	hand_run(true);
 	ck_assert_int_eq(stepped_runs, N / 2);
 	for (int i = 0; i < N; i += 2)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "bare.h"
+#include "checks/slot_heap.h"
 #include "engine/reclaim.h"
 #include "entries.h"
 #include "intake/garbage.h"
+#include "intake/handover.h"
 #include "intake/rent.h"
 
 enum { LIVE = 2800, DEAD = 1000, ALL = LIVE + DEAD, MANY = 100 };
@@ -362,6 +364,51 @@ START_TEST(looks_less_and_less_often)
 }
 END_TEST
 
+/* As if there had been no memory for their entries. */
+static void strand_all(struct bucket *b)
+{
+	struct block *chain = NULL;
+	struct visit v;
+	bool more;
+
+	visit_begin(&v, INT64_MAX - 1, now());
+	do {
+		more = bucket_collect(b, &engine.wakeup, &v, &chain);
+		for (uint32_t i = 0; i < v.cursor.taken; i++) {
+			struct block *full = v.cursor.row[i].block;
+
+			for (uint32_t k = 0; k < full->n; k++)
+				handover_strand(b, &engine.wakeup,
+						&full->entry[k]);
+			block_push(&chain, full);
+		}
+	} while (more);
+	block_free_all(chain);
+}
+
+/* Those that live have entries again, and the dead are gone. */
+START_TEST(restores_the_stranded)
+{
+	struct bucket *b;
+
+	begin(1);
+	b = &engine.intake->bucket[0];
+	for (int i = 0; i < MANY; i++)
+		ids[i] = schedule(now() + far + i);
+	strand_all(b);
+	for (int i = 0; i < MANY; i += 2)
+		cancel(ids[i]);
+	ck_assert_uint_eq(slot_heap_check(&b->stranded, &b->slots), MANY);
+	let_pass(RECLAIM_NS);
+	turn();
+	finish();
+	ck_assert_uint_eq(slot_heap_check(&b->stranded, &b->slots), 0);
+	ck_assert_uint_eq(slots_used(&b->slots), MANY / 2);
+	bucket_check(b);
+	bare_end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -378,6 +425,7 @@ int main(void)
 		is_told_seldom,
 		gives_memory_back,
 		looks_less_and_less_often,
+		restores_the_stranded,
 	};
 
 	return RUN_TESTS("reclaim", tests);

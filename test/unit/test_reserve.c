@@ -11,8 +11,8 @@
 #include "checks/pending.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
-#include "intake/salvage.h"
 #include "random.h"
+#include "salvaging.h"
 #include "timers.h"
 
 #include <sched.h>
@@ -390,13 +390,12 @@ START_TEST(salvage)
 	b = &tt->engine.intake->bucket[0];
 	for (int i = 0; i < N; i++)
 		schedule_one(i, (i + 1) * MS);
-	ck_assert(!bucket_salvage(b));
+	ck_assert(!salvage_some_of(b));
 	/* Some of them are with the driver then. */
 	ck_assert_int_eq(timerthread_advance(tt, 1), 0);
 	for (int i = 0; i < N; i += 3)
 		cancel_one(i);
-	while (bucket_salvage(b))
-		;
+	salvage_all_of(b);
 	ck_assert_uint_eq(slots_in_use(), N - (N + 2) / 3);
 	bucket_check(b);
 	for (int i = 0; i < N; i += 3) {
@@ -431,8 +430,7 @@ START_TEST(salvaged_before_it_is_found)
 		pending_check(&tt->engine.pending);
 		for (int i = 1 - round % 2; i < N && round > 0; i += 2)
 			timerthread_cancel(tt, ids[i]);
-		while (bucket_salvage(b))
-			;
+		salvage_all_of(b);
 		ck_assert_uint_eq(slots_in_use(), N / 2 - N / 100);
 	}
 	ck_assert_int_eq(timerthread_advance(tt, HOUR), N / 2 - N / 100);

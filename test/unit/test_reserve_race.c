@@ -12,18 +12,18 @@
 #include "bare_intake.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
-#include "intake/salvage.h"
+#include "salvaging.h"
 #include "timers.h"
 
 #include <sched.h>
 
 static void (*other_step)(struct bucket *b);
 
-static bool step_and_salvage(struct bucket *b)
+static bool step_and_salvage(struct bucket *b, uint64_t *looks)
 {
 	if (other_step)
 		other_step(b);
-	return bucket_salvage(b);
+	return bucket_salvage(b, looks);
 }
 
 #define bucket_salvage step_and_salvage
@@ -69,8 +69,7 @@ static void cancel_live(void)
 static void fill(struct bucket *b)
 {
 	cancel_live();
-	while (bucket_salvage(b))
-		;
+	salvage_all_of(b);
 	while (slots_any(&b->slots)) {
 		must(lives < N - 1);
 		must(bucket_schedule(b, &wakeup, &far, &live[lives++]) == 0);
@@ -142,8 +141,7 @@ END_TEST
 /* The driver, or another call, is faster. */
 static void free_dead(struct bucket *b)
 {
-	while (bucket_salvage(b))
-		;
+	salvage_all_of(b);
 }
 
 START_TEST(the_dead_are_freed_before_the_call_salvages)

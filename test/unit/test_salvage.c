@@ -7,10 +7,11 @@
 #include "config.h"
 
 #include "bare_intake.h"
+#include "checks/slot_heap.h"
 #include "fail_alloc.h"
 #include "intake/handover.h"
 #include "intake/reserve.h"
-#include "intake/salvage.h"
+#include "salvaging.h"
 #include "tasks.h"
 
 enum { N = 5000 };
@@ -33,8 +34,7 @@ static size_t salvage_all(void)
 {
 	size_t before = slots_in_use();
 
-	while (bucket_salvage(only_bucket()))
-		;
+	salvage_all_of(only_bucket());
 	return before - slots_in_use();
 }
 
@@ -121,8 +121,8 @@ START_TEST(each_is_found)
 	schedule_all(N, HOUR);
 	for (int i = 0; i < N; i += 1 + i % 77) {
 		cancel_all(i, i + 1);
-		ck_assert(bucket_salvage(only_bucket()));
-		ck_assert(!bucket_salvage(only_bucket()));
+		ck_assert(salvage_some_of(only_bucket()));
+		ck_assert(!salvage_some_of(only_bucket()));
 		ids[i] = schedule(HOUR, count, NULL);
 	}
 	cancel_all(0, 1);
@@ -132,20 +132,22 @@ START_TEST(each_is_found)
 }
 END_TEST
 
-/* Each slot is looked at once in so many steps. */
+/* Each slot is looked at once in so many looks. */
 START_TEST(a_search_goes_on_where_the_last_ended)
 {
-	uint32_t slots = 0, looked = 0;
+	uint64_t looks = UINT64_MAX;
+	uint32_t slots;
 
 	setup();
 	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	schedule_all(N, HOUR);
-	ck_assert(!bucket_salvage_step(only_bucket(), &slots));
+	ck_assert(!bucket_salvage(only_bucket(), &looks));
+	slots = (uint32_t)(UINT64_MAX - looks);
 	ck_assert_uint_ge(slots, N);
 	ck_assert_uint_lt(slots, 2 * N);
 	cancel_all(0, N);
-	for (; looked < slots; looked += SALVAGE_LOOKS)
-		ck_assert(bucket_salvage_step(only_bucket(), &slots));
+	for (looks = slots; looks > 0;)
+		bucket_salvage(only_bucket(), &looks);
 	ck_assert_uint_eq(slots_in_use(), 0);
 	end();
 }
@@ -180,14 +182,12 @@ static void start_stranding(void)
 
 static size_t count_stranded(void)
 {
-	size_t n = 0;
+	const struct bucket *b = only_bucket();
 
-	for (const struct slot *s = only_bucket()->stranded; s; s = s->next)
-		n++;
-	return n;
+	return slot_heap_check(&b->stranded, &b->slots);
 }
 
-/* The list has the others, in any order, and they run. */
+/* The heap has the others, and they run. */
 START_TEST(the_stranded)
 {
 	for (int left = 0; left < 3; left++) {
@@ -202,8 +202,7 @@ START_TEST(the_stranded)
 				if (i % 3 == left || round < 2)
 					cancel_all(i, i + 1);
 			}
-			ck_assert(bucket_salvage(only_bucket()));
-			ck_assert(!bucket_salvage(only_bucket()));
+			ck_assert_uint_gt(salvage_all(), 0);
 		}
 		/* Of whatever entries there were room for, none counts. */
 		ck_assert_uint_eq(slots_in_use(), FEW - (FEW - left + 2) / 3);
@@ -211,7 +210,7 @@ START_TEST(the_stranded)
 			if (i % 3 == left)
 				ids[i] = schedule(then + i, count, NULL);
 		}
-		/* They are on no list any more that knows them. */
+		/* The others are in no heap any more. */
 		for (int i = 0; i < FEW; i++)
 			ck_assert_int_eq(
 				timerthread_reschedule(tt, ids[i], then + i),
@@ -227,7 +226,7 @@ START_TEST(the_stranded)
 }
 END_TEST
 
-/* A timer that was stranded is on no list when its slot is used again. */
+/* A slot that was stranded is in no heap when it is used again. */
 START_TEST(a_slot_that_was_stranded_is_rescheduled)
 {
 	int64_t now;
@@ -249,14 +248,12 @@ START_TEST(a_slot_that_was_stranded_is_rescheduled)
 }
 END_TEST
 
-/* Between two steps of a visit, when the driver has only some of them. */
+/* Between two steps of a visit, when the driver has entries for some. */
 START_TEST(the_stranded_that_a_visit_has_yet_to_take)
 {
 	struct bucket *b;
 	struct visit v;
 	struct block *spares = NULL;
-	struct slot *s;
-	size_t taken = 0;
 
 	start_stranding();
 	b = only_bucket();
@@ -265,27 +262,19 @@ START_TEST(the_stranded_that_a_visit_has_yet_to_take)
 	visit_begin(&v, INT64_MAX, timerthread_now(tt));
 	do {
 		ck_assert(bucket_collect(b, &tt->engine.wakeup, &v, &spares));
-	} while (!v.stranded);
-	ck_assert_ptr_nonnull(b->visited);
-	for (s = b->visited; s; s = s->next)
-		taken++;
+	} while (v.entries == 0);
+	ck_assert_uint_eq(count_stranded(), FEW - v.entries);
 	cancel_all(0, FEW);
-	ck_assert(bucket_salvage(b));
-	ck_assert_ptr_null(b->visited);
-	ck_assert_uint_eq(slots_in_use(), FEW - taken);
-	/* Those that the driver has are its own. */
-	ck_assert(!bucket_salvage(b));
-	for (s = v.stranded; s;) {
-		struct slot *next = s->next;
-		struct entry e = handover_collect(b, s);
-
-		must(expiry_look(b, s, &e) == EXPIRY_OVER);
-		lock_acquire(&b->lock);
-		slots_give(&b->slots, s, s->index >> b->slots.shift);
-		lock_release(&b->lock);
-		s = next;
-	}
+	ck_assert_uint_eq(salvage_all(), FEW);
 	ck_assert_uint_eq(slots_in_use(), 0);
+	ck_assert_uint_eq(count_stranded(), 0);
+	/* The entries that the driver has do not count any more. */
+	for (int i = 0; i < v.entries; i++) {
+		struct slot *s = slots_of(&b->slots, v.entry[i].index);
+
+		must(expiry_look(b, s, &v.entry[i]) == EXPIRY_STALE);
+	}
+	check_inside();
 	fail_disarm();
 	block_free_all(spares);
 	end();
@@ -339,7 +328,7 @@ START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 	for (int i = 0; i < n; i++)
 		must(cancel(ids[i]) == 0);
 	while (found < n) {
-		int r = schedule_elsewhere(0);
+		int r = schedule_elsewhere(DEAD);
 
 		ck_assert(r == 0 || r == -ENOMEM);
 		/* All looks of a pass, and those that found nothing. */

@@ -122,8 +122,8 @@ START_TEST(the_stranded_wait)
 }
 END_TEST
 
-/* All of them are handed out when the first is due, the dead too. */
-START_TEST(the_stranded_are_handed_out)
+/* The first due is the first out; dead or not. */
+START_TEST(the_first_due_are_handed_out)
 {
 	enum { N = 10 };
 	uint64_t id[N];
@@ -138,11 +138,41 @@ START_TEST(the_stranded_are_handed_out)
 	bucket_check(bucket);
 	ck_assert_int_eq(announced(), NOW + MS);
 	ck_assert_int_eq(cancel(id[5]), 0);
-	/* Each once, though one of them had two entries. */
-	ck_assert_uint_eq(take(NOW + MS), N);
-	ck_assert_int_eq(announced(), INT64_MAX);
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, taken, N), 0);
-	ck_assert_uint_eq(run_all(), N - 1);
+	/* It had two entries. */
+	ck_assert_uint_eq(run_due(NOW + MS), 1);
+	ck_assert_int_eq(announced(), NOW + SECOND);
+	ck_assert_uint_eq(take(NOW + SECOND + 6), 6);
+	ck_assert_int_eq(announced(), NOW + SECOND + 7);
+	bucket_check(bucket);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, taken, 6), 0);
+	ck_assert_uint_eq(run_all(), N - 2);
+	end();
+}
+END_TEST
+
+/* When there is memory again, as arrivals. */
+START_TEST(the_stranded_are_restored)
+{
+	enum { N = 10 };
+	uint64_t id[N];
+
+	begin();
+	for (int i = 0; i < N; i++)
+		id[i] = schedule(NOW + SECOND + i);
+	ck_assert_uint_eq(take(NOW + SECOND), N);
+	for (int i = 0; i < N; i++)
+		handover_strand(bucket, &wakeup, &taken[i]);
+	ck_assert_int_eq(cancel(id[0]), 0);
+	for (int i = 0; i < N; i++) {
+		ck_assert(handover_restore(bucket, &wakeup, NOW));
+		bucket_check(bucket);
+	}
+	ck_assert(!handover_restore(bucket, &wakeup, NOW));
+	ck_assert_uint_eq(bucket_size(bucket), N - 1);
+	ck_assert_uint_eq(slots_used(&bucket->slots), N - 1);
+	ck_assert_int_eq(reschedule(id[1], NOW + MS), 0);
+	ck_assert_uint_eq(run_due(NOW + MS), 1);
+	ck_assert_uint_eq(run_all(), N - 2);
 	end();
 }
 END_TEST
@@ -156,7 +186,8 @@ int main(void)
 		schedules_without_room,
 #endif
 		the_stranded_wait,
-		the_stranded_are_handed_out,
+		the_first_due_are_handed_out,
+		the_stranded_are_restored,
 	};
 
 	return RUN_TESTS("stranded", tests);

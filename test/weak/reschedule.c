@@ -15,11 +15,13 @@ void handover_add(struct bucket *b, struct wakeup *w, struct lane *l,
 	weak_fail("there is room, and no slack");
 }
 
-bool handover_announce(struct bucket *b, struct wakeup *w, int64_t deadline)
+bool handover_move(struct bucket *b, struct wakeup *w, struct slot *s,
+		   int64_t due)
 {
 	(void)b;
 	(void)w;
-	(void)deadline;
+	(void)s;
+	(void)due;
 	weak_fail("it is not handed over");
 }
 

@@ -3,6 +3,7 @@
 
 #include "checks/bucket.h"
 #include "checks/queue.h"
+#include "checks/slot_heap.h"
 #include "checks/slots.h"
 #include "must.h"
 
@@ -13,9 +14,11 @@ void bucket_check(struct bucket *b)
 		queue_check(&b->lane[i].queue);
 		must(b->lane[i].queue.nearest >= b->nearest);
 	}
-	must(b->stranded_nearest >= b->nearest);
-	if (b->pool)
+	must(slot_heap_nearest(&b->stranded, &b->slots) >= b->nearest);
+	if (b->pool) {
 		slots_check(&b->slots);
+		slot_heap_check(&b->stranded, &b->slots);
+	}
 	must(b->pool || b->state == BUCKET_SHUT);
 	lock_release(&b->lock);
 }

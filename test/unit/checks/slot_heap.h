@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is a heap of slots sound?
+ */
+#ifndef TT_CHECKS_SLOT_HEAP_H
+#define TT_CHECKS_SLOT_HEAP_H
+
+#include "store/slot_heap.h"
+
+/* Aborts if it is not sound.  Returns how many it has.  Under the lock. */
+size_t slot_heap_check(const struct slot_heap *h, const struct slots *t);
+
+#endif
