@@ -16,10 +16,9 @@
  *     its lane; or it looks at about three dozen others, and the next calls
  *     look at none.  It frees the slots of timers that were cancelled.  Before
  *     the bucket allocates memory for slots, it looks at some arrivals in other
- *     lanes, and allocates none if it finds a timer that has ended.  So the
- *     number of cancelled timers is at most a small multiple of the greatest
- *     number that was live at the same time.  Most are found while their cache
- *     lines are still in this CPU's cache.
+ *     lanes, and allocates none if it finds a timer that has ended.  Most are
+ *     found while their cache lines are still in this CPU's cache.  For those
+ *     in buckets where nobody schedules any more there is garbage.h.
  *  3. bucket_schedule holds the lock for constant time on average, the driver's
  *     functions for a few microseconds at a time.  Now and then there is a pass
  *     over the rows of a lane (one for 255 arrivals) or the bitmap of slots (a

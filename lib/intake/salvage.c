@@ -55,7 +55,7 @@ bool bucket_salvage(struct bucket *b, uint64_t *looks)
 	uint32_t looked = 0, all = STEP;
 	bool found = false;
 
-	while (!found && looked<all && * looks> 0) {
+	while (!found && looked < all && *looks != 0) {
 		uint32_t n = *looks < STEP ? (uint32_t)*looks : STEP;
 
 		lock_acquire(&b->lock);

@@ -85,11 +85,6 @@ static void begin_bucket(int64_t slack)
 	bucket = &intake->bucket[0];
 }
 
-static int64_t stranded_nearest(void)
-{
-	return slot_heap_nearest(&bucket->stranded, &bucket->slots);
-}
-
 static int64_t time_now(void)
 {
 	return watch_now(&watch);
@@ -171,6 +166,10 @@ END_TEST
  * Memory.
  */
 #ifndef FAIL_ALLOC_UNAVAILABLE
+static int64_t stranded_nearest(void)
+{
+	return slot_heap_nearest(&bucket->stranded, &bucket->slots);
+}
 
 enum { ALL = 1000000 };
 

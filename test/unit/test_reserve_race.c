@@ -19,8 +19,11 @@
 
 static void (*other_step)(struct bucket *b);
 
+/* The race is about passes over all slots: the first, short one finds none. */
 static bool step_and_salvage(struct bucket *b, uint64_t *looks)
 {
+	if (*looks <= SALVAGE_LOOKS)
+		return false;
 	if (other_step)
 		other_step(b);
 	return bucket_salvage(b, looks);
