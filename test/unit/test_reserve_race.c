@@ -105,9 +105,10 @@ static void take_entries(struct bucket *b)
 	block_pool_give(&intake->pool, chain);
 }
 
-/* All slots are dead. */
+/* All slots are dead, also the last few, which only a second pass uses. */
 static void use_up(void)
 {
+	spare_none(intake);
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		fill(&intake->bucket[i]);
 	cancel_live();

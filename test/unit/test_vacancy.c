@@ -144,6 +144,33 @@ START_TEST(the_memory_is_gone)
 }
 END_TEST
 
+/* A word with one slot in use is not given back. */
+START_TEST(a_timer_keeps_its_word)
+{
+	static struct slot *stays[WORDS];
+	static uint64_t id[WORDS];
+	int stay = 0;
+
+	begin_full();
+	while (n_taken > 0) {
+		if (n_taken % SLOT_FIRST_NUMBER == 5) {
+			stays[stay] = taken[--n_taken];
+			id[stay] = slot_id(stays[stay],
+					   atom32_load(&stays[stay]->state));
+			stay++;
+		} else {
+			free_last();
+		}
+	}
+	pass_periods();
+	ck_assert_uint_gt(vacancy_surplus(&t), 0);
+	ck_assert_uint_eq(give(), 0);
+	for (int i = 0; i < stay; i++)
+		ck_assert_int_eq(slot_cancel(stays[i], id[i]), 0);
+	end();
+}
+END_TEST
+
 /*
  * Locked memory stays, and it is not tried again.  The system call, because
  * under a sanitizer mlock does nothing.
@@ -264,8 +291,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		not_while_the_peak_is_near, as_many_times_as_were_used,
-		the_memory_is_gone,         the_system_keeps_it,
-		old_ids_stay_refused,
+		the_memory_is_gone,         a_timer_keeps_its_word,
+		the_system_keeps_it,        old_ids_stay_refused,
 	};
 
 	return RUN_TESTS("vacancy", tests);
