@@ -4,6 +4,7 @@
 #include "drivers.h"
 
 #include "actors.h"
+#include "giver.h"
 #include "harness.h"
 #include "rounds.h"
 #include "slots.h"
@@ -21,6 +22,7 @@
 
 static sem_t done;
 static char hang_message[80];
+static unsigned long given;
 
 static void hang(int signal)
 {
@@ -200,7 +202,7 @@ void rounds_run_one(uint64_t *rng, struct totals *totals)
 	};
 	struct timespec t = {0, 1000000 + (long)random_below(rng, 40000000)};
 	enum drivers driver = choose_driver(rng);
-	bool inside;
+	bool inside, gives = random_below(rng, 2);
 
 	watch_round();
 	round_now.workers = 1 + (unsigned)random_below(rng, MAX_WORKERS);
@@ -211,6 +213,8 @@ void rounds_run_one(uint64_t *rng, struct totals *totals)
 	actors_prepare(rng, &plan);
 	ck_assert_int_eq(driver_start_on(tt, driver, round_now.runners), 0);
 	actors_start();
+	if (gives)
+		giver_start();
 	nanosleep(&t, NULL);
 	inside = round_now.cap == 0 && random_below(rng, 2);
 	if (round_now.cap == 0) {
@@ -219,6 +223,8 @@ void rounds_run_one(uint64_t *rng, struct totals *totals)
 	}
 	stop(inside);
 	come_late(rng);
+	if (gives)
+		given += giver_end();
 	slots_check_owners(&tt->engine);
 	driver_destroy(tt);
 	oracle_judge(totals);
@@ -240,9 +246,11 @@ void rounds_end(const struct totals *t)
 	sem_destroy(&done);
 	printf("%u rounds: %lu timers, %lu refused; %lu runs, %lu moves, "
 	       "%lu cancelled, %lu drained in %lu drains; %lu cancels met a "
-	       "running callback, %lu waited\n",
+	       "running callback, %lu waited; memory was given back %lu "
+	       "times\n",
 	       round_now.number, t->timers, t->refused, t->runs, t->moved,
-	       t->cancelled, t->drained, t->drains, t->ending, t->waited);
+	       t->cancelled, t->drained, t->drains, t->ending, t->waited,
+	       given);
 	fflush(stdout);
 	ck_assert_uint_gt(t->runs, 0);
 	ck_assert_uint_gt(t->moved, 0);

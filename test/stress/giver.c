@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+/* First: what is called "tt" in it would hide that of record.h. */
+#include "api/instance.h"
+
+#include "giver.h"
+#include "intake/salvage.h"
+#include "intake/trim.h"
+#include "record.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static pthread_t thread;
+static atomic_bool over;
+static unsigned long given;
+
+/* As if hardly any slot had been used for long. */
+static void forget_peaks(struct bucket *b)
+{
+	lock_acquire(&b->lock);
+	b->slots.least = 0;
+	b->slots.peak = b->slots.before = 0;
+	lock_release(&b->lock);
+}
+
+static void give_from(struct bucket *b)
+{
+	uint64_t looks = SALVAGE_LOOKS;
+
+	while (bucket_salvage(b, &looks))
+		continue;
+	forget_peaks(b);
+	while (bucket_trim(b))
+		given++;
+}
+
+static void give_from_all(void)
+{
+	struct intake *in = tt->engine.intake;
+	struct bucket_set used = intake_used(in);
+	struct bucket *b;
+
+	while ((b = intake_take(in, &used)) != NULL)
+		give_from(b);
+}
+
+static void *give(void *arg)
+{
+	while (!atomic_load(&over)) {
+		give_from_all();
+		sched_yield();
+	}
+	return arg;
+}
+
+void giver_start(void)
+{
+	given = 0;
+	atomic_store(&over, false);
+	if (pthread_create(&thread, NULL, give, NULL) != 0)
+		abort();
+}
+
+unsigned long giver_end(void)
+{
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	give_from_all();
+	return given;
+}
