@@ -33,8 +33,7 @@ static void give_from(struct bucket *b)
 
 	while (bucket_salvage(b, &looks))
 		continue;
-	forget_peaks(b);
-	while (bucket_trim(b))
+	for (forget_peaks(b); bucket_trim(b); forget_peaks(b))
 		given++;
 }
 
