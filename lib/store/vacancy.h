@@ -22,7 +22,8 @@
  * chosen or taken it: no bit of it is set, and no timer is in it.
  *
  * The driver: choose, empty, keep.  Any thread: take, fill, add.  As the name
- * says, or else under the lock: the rest.
+ * says, or else under the lock: the rest.  test/model/vacancy.pml is a model of
+ * this for Spin.
  */
 #ifndef TT_VACANCY_H
 #define TT_VACANCY_H
@@ -64,7 +65,8 @@ struct words vacancy_choose(struct slots *t);
 
 /*
  * Notes their floors and gives the memory back.  False: the system does not
- * take it, for example because it is locked.  Without the lock.
+ * take it, for example because it is locked, or takes a part, which is filled
+ * in again.  Without the lock.
  */
 bool vacancy_empty(const struct slots *t, struct words w);
 

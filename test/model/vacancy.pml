@@ -9,7 +9,7 @@
  * way, or by the driver.  Another thread cancels at any time, with any id that
  * there ever was, however old.  The driver runs timers, and gives words back at
  * any time when all their slots are free, or finds that the system does not
- * take them.  What must hold:
+ * take them, or only some of them.  What must hold:
  *
  *  - No id names a second timer: a slot has no generation twice, and no timer
  *    is found by an id after it was cancelled or has ended.
@@ -28,7 +28,8 @@
  * FLOOR_LATE (they are noted when the memory is gone), IN_USE (a word is given
  * back if some of its slots are free), STAYS_FREE (its slots stay free until
  * the memory is gone), FILL_AFTER_ADD (it is filled in when its slots are free
- * already), COUNT_EARLY (it counts as there when it is taken off the list).
+ * already), COUNT_EARLY (it counts as there when it is taken off the list),
+ * KEPT_BARE (what the system took, before it refused the rest, stays empty).
  *
  * Where the code has these steps:
  *
@@ -468,7 +469,7 @@ inline note_floor(w, s)
 }
 
 /* The memory of a word is a page. */
-inline give_back(first, n, w, s, emptied)
+inline give_back(first, n, w, s, emptied, gone)
 {
 #ifndef FLOOR_LATE
 	for (w : first .. first + n - 1) {
@@ -481,10 +482,14 @@ inline give_back(first, n, w, s, emptied)
 	fi;
 	for (w : first .. first + n - 1) {
 		atomic {
+			if
+			:: true -> gone = true
+			:: !emptied -> gone = false
+			fi;
 			for (s : w * SLOTS .. w * SLOTS + SLOTS - 1) {
 				assert(STATE(word[s]) == FREE);
 				if
-				:: emptied ->
+				:: gone ->
 					word[s] = 0;
 					ticket[s] = 0
 				:: else
@@ -498,6 +503,16 @@ inline give_back(first, n, w, s, emptied)
 		note_floor(w, s)
 	}
 #endif
+#ifndef KEPT_BARE
+	if
+	:: !emptied ->
+		for (w : first .. first + n - 1) {
+			fill(w, s)
+		}
+	:: else
+	fi;
+#endif
+	gone = false;
 	w = 0
 }
 
@@ -520,12 +535,12 @@ inline keep(first, n, w, emptied)
 	w = 0
 }
 
-inline trim(first, n, w, s, emptied)
+inline trim(first, n, w, s, emptied, gone)
 {
 	choose(first, n);
 	if
 	:: n > 0 ->
-		give_back(first, n, w, s, emptied);
+		give_back(first, n, w, s, emptied, gone);
 		keep(first, n, w, emptied)
 	:: else
 	fi;
@@ -537,12 +552,12 @@ inline trim(first, n, w, s, emptied)
 proctype driver()
 {
 	byte first, n, w, s;
-	bool emptied;
+	bool emptied, gone;
 
 	do
 	:: run_timer(s)
 	:: rent(s)
-	:: trim(first, n, w, s, emptied)
+	:: trim(first, n, w, s, emptied, gone)
 	od
 }
 

@@ -230,6 +230,38 @@ static struct old use(struct slot *s, uint64_t *rng)
 	return old;
 }
 
+/*
+ * A page in the middle of what is to go is locked.  Then the system says that
+ * it keeps the memory, but has taken what lies before.
+ */
+START_TEST(the_system_keeps_a_part)
+{
+	static struct old old[N];
+	void *p;
+
+	begin_full();
+	for (int i = 0; i < N; i++) {
+		struct slot *s = taken[i];
+		uint64_t id = slot_id(s, atom32_load(&s->state));
+
+		old[i] = (struct old){s, id, slot_entry(s)};
+	}
+	free_all();
+	pass_periods();
+	t.sweep = WORDS;
+	p = slots_get(&t, (WORDS - VACANCY_MOST / 2) << SLOT_WORD_LOG2);
+	if (syscall(SYS_mlock, p, pages_size()) == 0) {
+		ck_assert_uint_eq(give(), 0);
+		ck_assert(t.keeps);
+	}
+	slots_check(&t);
+	for (int i = 0; i < N; i++)
+		arm(take(&t), 0, NULL);
+	check_old(old, N);
+	end();
+}
+END_TEST
+
 START_TEST(old_ids_stay_refused)
 {
 	enum { ROUNDS = 300, OLD = 3000 };
@@ -292,7 +324,8 @@ int main(void)
 	const TTest *const tests[] = {
 		not_while_the_peak_is_near, as_many_times_as_were_used,
 		the_memory_is_gone,         a_timer_keeps_its_word,
-		the_system_keeps_it,        old_ids_stay_refused,
+		the_system_keeps_it,        the_system_keeps_a_part,
+		old_ids_stay_refused,
 	};
 
 	return RUN_TESTS("vacancy", tests);
