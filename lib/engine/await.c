@@ -7,12 +7,6 @@
 
 #include <limits.h>
 
-/* Acquire: pairs with the store in expiry_end. */
-static bool is_in(const struct slot *s, uint32_t word)
-{
-	return atom32_load_acquire(&s->state) == word;
-}
-
 int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
 {
 	const uint32_t ending = slot_in(slot_word(id), SLOT_ENDING);
@@ -22,7 +16,8 @@ int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
 	r = slot_cancel(s, id);
 	if (r == 0)
 		cap_give(c);
-	while (r == 1 && is_in(s, ending))
+	/* Acquire: pairs with the store in expiry_end. */
+	while (r == 1 && atom32_load_acquire(&s->state) == ending)
 		futex_wait_until(&s->state, ending, CLOCK_MONOTONIC, INT64_MAX);
 	/* The last use of the slot: once no thread waits, it may be freed. */
 	tool_acquire(s);

@@ -95,10 +95,7 @@ static void trim_bucket(struct engine *e)
 
 	if (t->counts) {
 		t->counts = false;
-		garbage_look(b, &e->wakeup);
-		if (t->ends)
-			t->steps = bucket_end_period(b);
-		t->again = t->again || bucket_will_trim(b);
+		t->again |= bucket_survey(b, &e->wakeup, t->ends, &t->steps);
 		return;
 	}
 	t->steps--;

@@ -68,13 +68,9 @@ struct block *block_pool_take(struct block_pool *p, bool grows)
 	if (!kept && grows)
 		fresh = slab_take(&p->slab, &number);
 	lock_release(&p->lock);
-	if (kept)
-		kept->next = NULL;
-	else if (fresh)
+	if (fresh)
 		return block_begin(fresh, number);
-	else if (grows)
-		return take_from_new(p);
-	return kept;
+	return kept || !grows ? kept : take_from_new(p);
 }
 
 void block_pool_give(struct block_pool *p, struct block *chain)

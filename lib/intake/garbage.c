@@ -6,8 +6,7 @@
 /* How many slots a sample looks at. */
 #define SAMPLE 64
 
-/* Returns the sum.  Under the lock. */
-static uint32_t update(struct bucket *b, struct wakeup *w)
+uint32_t garbage_count(struct bucket *b, struct wakeup *w)
 {
 	struct slots *t = &b->slots;
 	uint32_t more = t->used - t->told;
@@ -15,13 +14,6 @@ static uint32_t update(struct bucket *b, struct wakeup *w)
 	t->told = t->used;
 	slots_set_enough(t);
 	return atom32_add(&w->used, more) + more;
-}
-
-void garbage_look(struct bucket *b, struct wakeup *w)
-{
-	lock_acquire(&b->lock);
-	(void)update(b, w);
-	lock_release(&b->lock);
 }
 
 /*
@@ -39,7 +31,8 @@ static bool is_first_above(struct wakeup *w, uint32_t used)
 
 bool garbage_tell(struct bucket *b, struct wakeup *w)
 {
-	return slots_must_tell(&b->slots) && is_first_above(w, update(b, w));
+	return slots_must_tell(&b->slots) &&
+	       is_first_above(w, garbage_count(b, w));
 }
 
 void garbage_set_limit(struct wakeup *w, uint64_t live)

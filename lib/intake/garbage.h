@@ -29,8 +29,11 @@
  */
 bool garbage_tell(struct bucket *b, struct wakeup *w);
 
-/* The driver tells it, in any case, also if they are fewer. */
-void garbage_look(struct bucket *b, struct wakeup *w);
+/*
+ * Tells it in any case, also if they are fewer.  Returns the sum.  Under the
+ * lock.
+ */
+uint32_t garbage_count(struct bucket *b, struct wakeup *w);
 
 /* Is the sum above the limit? */
 static inline bool garbage_is_told(const struct wakeup *w)

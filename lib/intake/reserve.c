@@ -117,7 +117,7 @@ static bool has_free(struct bucket *b, struct pass *p)
 
 	lock_acquire(&b->lock);
 	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
-	      slots_vacant(&b->slots) ||
+	      b->slots.vacant > 0 ||
 	      (b->grows && slots_untouched(&b->slots) > 0);
 	if (!any)
 		p->scheduled += counter_read(&b->scheduled);

@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "intake/garbage.h"
 #include "intake/trim.h"
 #include "store/vacancy.h"
 
 /* Also for words that lie together by two or three. */
 static uint32_t steps_for(const struct slots *t, uint32_t surplus)
 {
-	if (surplus == 0)
-		return 0;
-	return 1 + surplus / (VACANCY_MOST / 4) +
-	       slots_words(t) / VACANCY_LOOKS;
+	return surplus == 0 ? 0
+			    : 1 + surplus / (VACANCY_MOST / 4) +
+				      slots_words(t) / VACANCY_LOOKS;
 }
 
-uint32_t bucket_end_period(struct bucket *b)
+bool bucket_survey(struct bucket *b, struct wakeup *w, bool ends,
+		   uint32_t *ret_steps)
 {
 	struct slots *t = &b->slots;
-	uint32_t steps;
+	bool later;
 
 	lock_acquire(&b->lock);
-	steps = steps_for(t, vacancy_surplus(t));
-	vacancy_next_period(t);
+	garbage_count(b, w);
+	later = vacancy_surplus_later(t) > 0;
+	if (ends) {
+		*ret_steps = steps_for(t, vacancy_surplus(t));
+		vacancy_next_period(t);
+	}
 	lock_release(&b->lock);
-	return steps;
-}
-
-bool bucket_will_trim(struct bucket *b)
-{
-	bool will;
-
-	lock_acquire(&b->lock);
-	will = vacancy_surplus_later(&b->slots) > 0;
-	lock_release(&b->lock);
-	return will;
+	return later;
 }
 
 bool bucket_trim(struct bucket *b)

@@ -11,16 +11,12 @@
 #include "intake/bucket.h"
 
 /*
- * A period ends.  Returns how many steps of bucket_trim may be of use; 0: there
- * is nothing to give back.
+ * Counts the slots in use (garbage.h).  If a period ends: how many steps of
+ * bucket_trim may be of use?  Returns whether there will be something to give
+ * back, if no more slots are used in the next periods than now.
  */
-uint32_t bucket_end_period(struct bucket *b);
-
-/*
- * Will there be something to give back, if no more slots are used in the next
- * periods than now?
- */
-bool bucket_will_trim(struct bucket *b);
+bool bucket_survey(struct bucket *b, struct wakeup *w, bool ends,
+		   uint32_t *ret_steps);
 
 /* One step.  True: it gave something back. */
 bool bucket_trim(struct bucket *b);

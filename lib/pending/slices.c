@@ -69,6 +69,5 @@ struct block *slices_open(struct slices *s)
 	s->blocks--;
 	if (!s->chain[i])
 		s->full &= ~(UINT64_C(1) << i);
-	b->next = NULL;
 	return b;
 }

@@ -81,8 +81,10 @@ static inline struct block *block_pop(struct block **chain)
 {
 	struct block *b = *chain;
 
-	if (b)
+	if (b) {
 		*chain = b->next;
+		b->next = NULL;
+	}
 	return b;
 }
 

@@ -152,8 +152,7 @@ bool queue_extend(struct queue *q, struct block **spares)
 		queue_row(q, q->tail - 1)->block->n = BLOCK_ENTRIES;
 	if (has_no_row_left(q))
 		close_gaps(q);
-	*spares = b->next;
-	b->next = NULL;
+	block_pop(spares);
 	*queue_row(q, q->tail++) = (struct row){INT64_MAX, b, 0, 0};
 	q->blocks++;
 	set_ends(q);

@@ -297,12 +297,6 @@ static inline bool slots_must_tell(const struct slots *t)
 	return t->used >= t->told + SLOTS_STEP;
 }
 
-/* Are there words to take whose memory was given back?  Under the lock. */
-static inline bool slots_vacant(const struct slots *t)
-{
-	return t->vacant > 0;
-}
-
 /* How many slots are not free.  Under the lock. */
 static inline size_t slots_used(const struct slots *t)
 {
