@@ -310,6 +310,25 @@ int timerthread_set_task_id(struct timerthread *tt,
 			    timerthread_task_id_fn *task_id, void *ctx);
 
 /*
+ * Sets how long timerthread_dispatch begins callbacks: when ns nanoseconds have
+ * passed since it began, and a callback has run, it begins no other one.  The
+ * timers that are left are due at once: the descriptor is readable again, or
+ * timerthread_get_next_deadline says now.  So the loop can do some of its other
+ * work in between.  Other drivers ignore it.
+ * 0, the default: no limit.
+ * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
+ */
+int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
+
+/*
+ * Stores a pointer of the program's in tt, and returns it; the library does not
+ * use it.  It is NULL at first.  Any thread, at any time, also before start.
+ * -EINVAL: tt is NULL; timerthread_get_data then returns NULL.
+ */
+int timerthread_set_data(struct timerthread *tt, void *data);
+void *timerthread_get_data(const struct timerthread *tt);
+
+/*
  * Starts tt with a timer thread as its driver.  When this has returned, timers
  * can be scheduled.  attr is as for pthread_create(3), NULL for the defaults,
  * and must ask for a joinable thread.  Unless attr says otherwise, the thread
@@ -396,6 +415,17 @@ int timerthread_advance(struct timerthread *tt, int64_t ns);
 int timerthread_stop(struct timerthread *tt);
 
 /*
+ * As timerthread_stop, but does not wait longer than until the deadline, as
+ * timerthread_now(tt) counts.  (On a virtual clock: as long in real time as the
+ * deadline is away when this is called.)  If tt's clock is set meanwhile, that
+ * does not change how long this waits.
+ * -ETIMEDOUT: callbacks are still running.  tt counts as stopped, no other
+ * timer will run, and this or timerthread_stop may be called again.
+ * timerthread_destroy waits for the callbacks.
+ */
+int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
+
+/*
  * Stops tt, discards its timers and frees it.  If tt is NULL, or the default
  * instance, nothing happens.  This waits for threads that are in
  * timerthread_dispatch or timerthread_advance, and for threads that wait in
@@ -456,6 +486,16 @@ int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 			       int64_t period, timerthread_fn *fn, void *arg,
 			       timerthread_id *ret_id);
+
+/*
+ * Returns the roundest time from deadline to deadline + slack: the one that can
+ * be divided by the largest power of two.  Timers that may be late, and are
+ * scheduled for such times, often get the same one, and then expire together,
+ * with one wake-up.  That is for single timers, and for the default instance,
+ * what timerthread_set_slack is for an instance.  If slack is 0 or less, or
+ * deadline is TIMERTHREAD_NEVER, returns deadline.
+ */
+int64_t timerthread_round(int64_t deadline, int64_t slack);
 
 /*
  * Changes the deadline of a pending timer.  The timer keeps its id.  If the new

@@ -10,11 +10,16 @@
 
 void instance_init(struct timerthread *tt)
 {
+	pthread_condattr_t by_clock;
+
 	memset(tt, 0, sizeof(*tt));
 	engine_init(&tt->engine, tt);
 	tt->created = clock_now(CLOCK_MONOTONIC);
 	pthread_mutex_init(&tt->mutex, NULL);
-	pthread_cond_init(&tt->changed, NULL);
+	pthread_condattr_init(&by_clock);
+	pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&tt->changed, &by_clock);
+	pthread_condattr_destroy(&by_clock);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
 	tt->options.rest = REST_DEFAULT;
@@ -51,6 +56,20 @@ void instance_free(struct timerthread *tt, bool inherited)
 	engine_close(&tt->engine, inherited);
 	runs_free(&tt->runs);
 	memory_free(tt);
+}
+
+TT_EXPORT_RARE int timerthread_set_data(struct timerthread *tt, void *data)
+{
+	int r = instance_check(tt, true);
+
+	if (r == 0)
+		atomword_store_release(&tt->data, (uintptr_t)data);
+	return r;
+}
+
+TT_EXPORT_RARE void *timerthread_get_data(const struct timerthread *tt)
+{
+	return tt ? (void *)atomword_load_acquire(&tt->data) : NULL;
 }
 
 void instance_count(struct timerthread *tt, struct counter *c)

@@ -67,6 +67,7 @@ struct options {
 	struct submitting submitting;
 	struct task_id task_id;
 	struct slow slow;
+	int64_t dispatch_time;
 	bool is_default; /* never stopped; see default.c */
 };
 
@@ -74,6 +75,8 @@ struct timerthread {
 	/* Its header says which threads may use what of it. */
 	struct engine engine;
 	int64_t created; /* by CLOCK_MONOTONIC; constant */
+	/* The program's; any thread.  Its loads pair with its stores. */
+	atomword data;
 	/* Constant once engine.born is set; until then under the mutex. */
 	enum driver driver;
 	struct options options;

@@ -13,6 +13,7 @@
 
 #include "api/instance.h"
 #include "os/base.h"
+#include "os/clock.h"
 #include "os/errno.h"
 #include "os/memory.h"
 #include "os/tool.h"
@@ -36,31 +37,42 @@ TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)
 /* With the mutex held, which it releases meanwhile.  The driver has ended. */
 static void reap(struct timerthread *tt)
 {
-	tt->reaped = true;
-	if (tt->driver != DRIVER_THREAD)
-		return;
-	tt->reaping = true;
-	pthread_mutex_unlock(&tt->mutex);
-	pthread_join(tt->thread, NULL);
-	pthread_mutex_lock(&tt->mutex);
-	tt->reaping = false;
-	pthread_cond_broadcast(&tt->changed);
-}
-
-/* With the mutex held, which it releases meanwhile. */
-static void join_driver(struct timerthread *tt)
-{
-	tt->joiners++;
-	while (!instance_is_quiet(tt))
-		pthread_cond_wait(&tt->changed, &tt->mutex);
 	if (tt->runs.given > 0)
 		tool_acquire(&tt->runs);
-	if (!tt->reaped)
-		reap(tt);
+	if (!tt->reaped && tt->driver == DRIVER_THREAD) {
+		tt->reaped = tt->reaping = true;
+		pthread_mutex_unlock(&tt->mutex);
+		pthread_join(tt->thread, NULL);
+		pthread_mutex_lock(&tt->mutex);
+		tt->reaping = false;
+		pthread_cond_broadcast(&tt->changed);
+	}
 	while (tt->reaping)
 		pthread_cond_wait(&tt->changed, &tt->mutex);
 	tt->life = LIFE_STOPPED;
+}
+
+/*
+ * As timerthread_stop_until, but the deadline is by CLOCK_MONOTONIC.  With the
+ * mutex held, which it releases meanwhile.
+ */
+static int join_driver(struct timerthread *tt, int64_t deadline)
+{
+	const struct timespec t = clock_timespec(deadline);
+	int r = 0;
+
+	tt->joiners++;
+	while (!instance_is_quiet(tt) && r == 0)
+		r = deadline == INT64_MAX
+			    ? pthread_cond_wait(&tt->changed, &tt->mutex)
+			    : pthread_cond_timedwait(&tt->changed, &tt->mutex,
+						     &t);
+	if (instance_is_quiet(tt)) {
+		reap(tt);
+		r = 0;
+	}
 	tt->joiners--;
+	return -r;
 }
 
 static void request_stop(struct timerthread *tt)
@@ -76,39 +88,52 @@ static void request_stop(struct timerthread *tt)
 }
 
 /* As timerthread_stop; with the mutex held, and cancellation disabled. */
-static int stop(struct timerthread *tt)
+static int stop(struct timerthread *tt, int64_t until)
 {
 	request_stop(tt);
 	if (tt->life != LIFE_STOPPING)
 		return 0;
 	if (instance_inside(tt, 0) || instance_owns_thread(tt))
 		return 1;
-	join_driver(tt);
-	return 0;
+	return join_driver(tt, until);
 }
 
-TT_EXPORT_RARE int timerthread_stop(struct timerthread *tt)
+/* The same time by CLOCK_MONOTONIC, as both clocks are now. */
+static int64_t steady_time(const struct timerthread *tt, int64_t deadline)
 {
-	int r, cancel_state;
+	int64_t now = instance_now(tt);
+	int64_t left = clock_add(deadline, now > INT64_MIN ? -now : INT64_MAX);
 
-	if (!tt)
-		return -EINVAL;
-	if (instance_inherited(tt))
-		return -ECHILD;
+	left = clock_add(clock_now(CLOCK_MONOTONIC), clock_later(left, 0));
+	return deadline == TIMERTHREAD_NEVER ? deadline : left;
+}
+
+TT_EXPORT_RARE int timerthread_stop_until(struct timerthread *tt,
+					  int64_t deadline)
+{
+	int r = instance_check(tt, true), cancel_state;
+
+	if (r < 0)
+		return r;
 	if (tt->options.is_default)
 		return -EPERM;
 	/* A thread that is cancelled here would leave a join half done. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&tt->mutex);
-	r = stop(tt);
+	r = stop(tt, steady_time(tt, deadline));
 	instance_leave(tt);
 	pthread_setcancelstate(cancel_state, NULL);
 	return r;
 }
 
+TT_EXPORT_RARE int timerthread_stop(struct timerthread *tt)
+{
+	return timerthread_stop_until(tt, TIMERTHREAD_NEVER);
+}
+
 TT_EXPORT_RARE void timerthread_destroy(struct timerthread *tt)
 {
-	int cancel_state;
+	int r, cancel_state;
 
 	if (!tt || tt->options.is_default)
 		return;
@@ -118,10 +143,9 @@ TT_EXPORT_RARE void timerthread_destroy(struct timerthread *tt)
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&tt->mutex);
-	if (stop(tt) == 0) {
-		while (tt->joiners > 0)
-			pthread_cond_wait(&tt->changed, &tt->mutex);
-	}
+	r = stop(tt, INT64_MAX);
+	while (r == 0 && tt->joiners > 0)
+		pthread_cond_wait(&tt->changed, &tt->mutex);
 	atom32_store(&tt->engine.orphaned, 1);
 	runs_close_called(&tt->runs);
 	instance_leave(tt);

@@ -138,3 +138,9 @@ TT_EXPORT_RARE int timerthread_set_slow_hook(struct timerthread *tt,
 
 	return set_option(tt, threshold >= 0, OPTION(slow), &s);
 }
+
+TT_EXPORT_RARE int timerthread_set_dispatch_time(struct timerthread *tt,
+						 int64_t ns)
+{
+	return set_option(tt, ns >= 0, OPTION(dispatch_time), &ns);
+}

@@ -42,6 +42,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	e->hand_over = o->submitting.fn ? executor_hand_over : NULL;
 	e->task_id = o->task_id;
 	e->slow = o->slow;
+	e->dispatch_time = how->driver == DRIVER_POLLED ? o->dispatch_time : 0;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;
 	e->wakeup.spin = spin_of(o, how);

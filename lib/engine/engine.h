@@ -70,6 +70,7 @@ struct engine {
 	bool (*hand_over)(struct timerthread *instance, struct slot *s);
 	struct task_id task_id;
 	struct slow slow;
+	int64_t dispatch_time; /* of a turn; 0: as long as it takes */
 	/*
 	 * For any thread: they have their own locks.  The part of the cap that
 	 * calls read is constant as the above, and in the same cache lines.
@@ -87,6 +88,7 @@ struct engine {
 	atomword pending_bytes;    /* after the last turn, or engine_reserve */
 	struct pending pending;
 	struct reclaim reclaim;
+	int64_t began; /* this turn, if dispatch_time is set */
 	int64_t until; /* timers that are due later do not run in this turn */
 	int64_t next;  /* the first deadline in pending; or see turn.h */
 	int ran;       /* in this turn; INT_MAX: that many or more */

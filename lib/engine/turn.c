@@ -4,6 +4,7 @@
 #include "engine/fire.h"
 #include "engine/reclaim.h"
 #include "engine/turn.h"
+#include "os/clock.h"
 
 /*
  * How many entries that are not due a turn opens or looks at.  That takes half
@@ -85,11 +86,22 @@ static enum step refresh_first(struct engine *e)
 	return STEP_MORE;
 }
 
+/* Has the turn run callbacks for as long as it may? */
+static bool is_long(const struct engine *e)
+{
+	return e->ran > 0 &&
+	       clock_now(CLOCK_MONOTONIC) - e->began >= e->dispatch_time;
+}
+
 /* One step towards having nothing due. */
 static enum step run_next(struct engine *e)
 {
 	if (wakeup_stopping(&e->wakeup))
 		return STEP_DONE;
+	if (unlikely(e->dispatch_time > 0) && is_long(e)) {
+		e->effort = EFFORT_MAX;
+		return STEP_DONE;
+	}
 	if (!pending_next(&e->pending, e->until, &e->next))
 		return search_on(e);
 	if (!is_due(e, e->next))
@@ -120,6 +132,8 @@ static void begin_turn(struct engine *e, int64_t until)
 	e->refreshed = 0;
 	e->effort = 0;
 	e->pending.full = false;
+	if (e->dispatch_time > 0)
+		e->began = clock_now(CLOCK_MONOTONIC);
 }
 
 static void end_turn(struct engine *e)

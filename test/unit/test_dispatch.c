@@ -435,6 +435,70 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
+/*
+ * The time that it takes may be limited.
+ */
+static int64_t next_deadline(void)
+{
+	int64_t t = 0;
+
+	ck_assert_int_eq(timerthread_get_next_deadline(tt, &t), 0);
+	return t;
+}
+
+static void spend(void *arg)
+{
+	int64_t until = now() + *(int64_t *)arg;
+
+	runs++;
+	while (now() < until)
+		;
+}
+
+static void begin_limited(int64_t ns)
+{
+	setup();
+	runs = 0;
+	ck_assert_int_eq(timerthread_set_dispatch_time(tt, ns), 0);
+	ck_assert_int_eq(timerthread_start_polled(tt, &fd), 0);
+}
+
+START_TEST(a_dispatch_is_short)
+{
+	static int64_t span = MS;
+
+	ck_assert_int_eq(timerthread_set_dispatch_time(NULL, 1), -EINVAL);
+	begin_limited(0);
+	ck_assert_int_eq(timerthread_set_dispatch_time(tt, 1), -EBUSY);
+	end();
+	setup();
+	ck_assert_int_eq(timerthread_set_dispatch_time(tt, -1), -EINVAL);
+	end();
+
+	/* Each callback is longer than all of a dispatch. */
+	begin_limited(1);
+	for (int i = 0; i < 5; i++)
+		schedule(i, spend, &span);
+	schedule(TIMERTHREAD_NEVER - 1, never, NULL);
+	for (int i = 0; i < 5; i++) {
+		ck_assert(readable());
+		ck_assert_int_le(next_deadline(), now());
+		ck_assert_int_eq(dispatch(), 1);
+		ck_assert_int_eq(runs, i + 1);
+	}
+	ck_assert_int_eq(dispatch(), 0);
+	ck_assert(!readable());
+	end();
+
+	/* None is. */
+	begin_limited(TIMERTHREAD_NEVER);
+	for (int i = 0; i < 5; i++)
+		schedule(i, spend, &span);
+	ck_assert_int_eq(dispatch(), 5);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -452,6 +516,7 @@ int main(void)
 		callbacks_meddle_with_others,
 		planned_by_others_waits,
 		nothing_is_lost,
+		a_dispatch_is_short,
 	};
 
 	return RUN_TESTS("dispatch", tests);

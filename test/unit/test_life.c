@@ -33,6 +33,24 @@ START_TEST(null_instance)
 }
 END_TEST
 
+START_TEST(data)
+{
+	int a, b;
+
+	ck_assert_int_eq(timerthread_set_data(NULL, &a), -EINVAL);
+	ck_assert_ptr_null(timerthread_get_data(NULL));
+	setup();
+	ck_assert_ptr_null(timerthread_get_data(tt));
+	ck_assert_int_eq(timerthread_set_data(tt, &a), 0);
+	ck_assert_int_eq(driver_start(tt), 0);
+	ck_assert_ptr_eq(timerthread_get_data(tt), &a);
+	ck_assert_int_eq(timerthread_set_data(tt, &b), 0);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	ck_assert_ptr_eq(timerthread_get_data(tt), &b);
+	end();
+}
+END_TEST
+
 START_TEST(options)
 {
 	setup();
@@ -189,9 +207,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const any[] = {
-		null_instance,           options,
-		any_number_of_buckets,   starts_once,
-		schedule_while_starting, start_after_fork,
+		null_instance,         data,        options,
+		any_number_of_buckets, starts_once, schedule_while_starting,
+		start_after_fork,
 	};
 	const TTest *const of_the_thread[] = {
 		no_futex,

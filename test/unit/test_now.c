@@ -101,6 +101,47 @@ static void check_timespec(int64_t s, int64_t ns, int64_t expected)
 	ck_assert_int_eq(timerthread_from_timespec(s, ns), expected);
 }
 
+/* Of all times in the range, it has the most zeros at its end. */
+static void check_round(int64_t deadline, int64_t slack)
+{
+	int64_t last = clock_add(deadline, slack), best = deadline;
+	int64_t r = timerthread_round(deadline, slack);
+
+	for (int i = 0; i < 63; i++) {
+		int64_t step = (int64_t)(UINT64_C(1) << i);
+		int64_t t = last - (last % step + step) % step;
+
+		if (t >= deadline && t < TIMERTHREAD_NEVER)
+			best = t;
+	}
+	ck_assert_int_eq(r, deadline <= 0 && last >= 0 ? 0 : best);
+}
+
+START_TEST(rounded)
+{
+	uint64_t rng = test_seed();
+
+	ck_assert_int_eq(timerthread_round(5, 0), 5);
+	ck_assert_int_eq(timerthread_round(5, -1), 5);
+	ck_assert_int_eq(timerthread_round(5, 2), 6);
+	ck_assert_int_eq(timerthread_round(5, 3), 8);
+	ck_assert_int_eq(timerthread_round(-5, 3), -4);
+	ck_assert_int_eq(timerthread_round(-5, 10), 0);
+	ck_assert_int_eq(timerthread_round(INT64_MIN, 10), INT64_MIN);
+	ck_assert_int_eq(timerthread_round(INT64_MAX, 10), INT64_MAX);
+	ck_assert_int_eq(timerthread_round(INT64_MAX - 1, 10), INT64_MAX - 1);
+	ck_assert_int_eq(timerthread_round(1, INT64_MAX), INT64_C(1) << 62);
+	for (int i = 0; i < 100000; i++)
+		check_round((int64_t)next_random(&rng) >>
+				    (1 + random_below(&rng, 61)),
+			    (int64_t)(next_random(&rng) >>
+				      (1 + random_below(&rng, 62))));
+	/* Two whose ranges meet often get the same. */
+	ck_assert_int_eq(timerthread_round(1000000, 100000),
+			 timerthread_round(1040000, 100000));
+}
+END_TEST
+
 START_TEST(timespecs)
 {
 	/* The last second that is whole, and what is left of the next. */
@@ -193,6 +234,7 @@ int main(void)
 		now_is_of_the_clock,
 		now_while_another_thread_sets_the_clock,
 		now_without_an_instance,
+		rounded,
 		timespecs,
 #ifdef __SIZEOF_INT128__
 		random_timespecs,

@@ -122,6 +122,44 @@ START_TEST(stop_waits_for_the_callback_alone)
 }
 END_TEST
 
+/* It is stopped, and the callback that it did not wait for goes on. */
+START_TEST(stop_gives_up)
+{
+	timerthread_id behind;
+
+	ck_assert_int_eq(timerthread_stop_until(NULL, 0), -EINVAL);
+	setup();
+	ck_assert_int_eq(timerthread_stop_until(tt, INT64_MIN), 0);
+	driver_destroy(tt);
+
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &behind), 0);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(
+			timerthread_stop_until(tt, timerthread_now(tt) +
+							   i * 1000000 - 1),
+			-ETIMEDOUT);
+	ck_assert_int_eq(timerthread_stop_until(tt, INT64_MIN), -ETIMEDOUT);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
+			 -ESHUTDOWN);
+	sem_post(&go);
+	ck_assert_int_eq(timerthread_stop_until(tt, TIMERTHREAD_NEVER - 1), 0);
+	ck_assert_int_eq(timerthread_cancel(tt, behind), 0);
+	ck_assert_int_eq(timerthread_stop_until(tt, INT64_MIN), 0);
+	driver_destroy(tt);
+
+	/* A destroy waits for it. */
+	start();
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_stop_until(tt, 0), -ETIMEDOUT);
+	sem_post(&go);
+	driver_destroy(tt);
+}
+END_TEST
+
 START_TEST(stop_from_many_threads)
 {
 	enum { THREADS = 8 };
@@ -579,6 +617,7 @@ int main(void)
 		stop_from_a_callback,
 		destroy_from_a_callback,
 		stop_waits_for_the_callback_alone,
+		stop_gives_up,
 		stop_from_many_threads,
 		all_stops_wait,
 		destroy_waits_for_stops,
