@@ -27,7 +27,9 @@
  *  5. Once in RECLAIM_PERIOD_NS, if the driver is awake then, memory that is
  *     more than enough is given back (trim.h).  As long as there will be more
  *     of that, or many slots are in use, the driver wakes up for it: after that
- *     time, or up to 64 times later if there was nothing to do.
+ *     time, or up to 8 times later if there was nothing to do.  So what a peak
+ *     left behind goes back within some 15 seconds after its timers were
+ *     cancelled, however long it lasted.
  *
  * The driver.
  */
@@ -45,7 +47,7 @@
 
 /* So long that what it costs to give memory back and to get it is nothing. */
 #define RECLAIM_PERIOD_NS INT64_C(1000000000)
-#define RECLAIM_REST_NS   (64 * RECLAIM_PERIOD_NS)
+#define RECLAIM_REST_NS   (8 * RECLAIM_PERIOD_NS)
 
 /* One step.  False: there is nothing to do now. */
 bool reclaim_step(struct engine *e);
