@@ -23,7 +23,9 @@ time='clock_getres clock_gettime timerfd_create timerfd_gettime
 	timerfd_settime'
 threads='prctl pthread_atfork pthread_attr_getdetachstate
 	pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
-	pthread_cond_signal pthread_cond_wait pthread_create pthread_detach
+	pthread_cond_signal pthread_cond_timedwait pthread_cond_wait
+	pthread_condattr_destroy pthread_condattr_init
+	pthread_condattr_setclock pthread_create pthread_detach
 	pthread_join pthread_key_create pthread_mutex_destroy
 	pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
 	pthread_self pthread_setaffinity_np pthread_setcancelstate

@@ -16,12 +16,19 @@
 
 #include "oracle.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 void rounds_begin(uint64_t seed);
 
 /* One round, with random numbers from there; adds what it has seen. */
 void rounds_run_one(uint64_t *rng, struct totals *totals);
+
+/*
+ * Have timers run, been moved, and been cancelled?  On a slow machine one round
+ * may take all the time, and have none that ran.
+ */
+bool rounds_have_seen_all(const struct totals *totals);
 
 /* Says what there was, and fails where there was nothing. */
 void rounds_end(const struct totals *totals);

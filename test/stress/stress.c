@@ -22,7 +22,7 @@ START_TEST(histories_are_right)
 	rounds_begin(rng);
 	do {
 		rounds_run_one(&rng, &totals);
-	} while (time(NULL) < end);
+	} while (time(NULL) < end || !rounds_have_seen_all(&totals));
 	rounds_end(&totals);
 }
 END_TEST

@@ -106,7 +106,7 @@ START_TEST(tortured)
 	rounds_begin(rng);
 	do {
 		rounds_run_one(&rng, &totals);
-	} while (time(NULL) < end);
+	} while (time(NULL) < end || !rounds_have_seen_all(&totals));
 	atomic_store(&over, true);
 	for (int i = 0; i < LIVERS; i++)
 		pthread_join(t[i], NULL);
