@@ -6,15 +6,10 @@
 
 #include <string.h>
 
-void heap_init(struct heap *h)
-{
-	*h = (struct heap){.kept = HEAP_MIN};
-}
-
 void heap_destroy(struct heap *h)
 {
 	memory_free(h->array);
-	heap_init(h);
+	*h = (struct heap){0};
 }
 
 /* False: no memory, and nothing has changed. */
@@ -115,6 +110,7 @@ void heap_remove(struct heap *h, size_t i)
 		else
 			sift_down(h, i, last);
 	}
-	if (unlikely(h->n < h->size / 4) && h->size / 2 >= h->kept)
+	if (unlikely(h->n < h->size / 4) && h->size > HEAP_MIN &&
+	    h->size / 2 >= h->kept)
 		resize(h, h->size / 2);
 }

@@ -38,14 +38,15 @@
 #define HEAP_ARITY 4
 #define HEAP_SHIFT (HEAP_ARITY - 1)
 
+/* All zero: it is empty. */
 struct heap {
 	struct entry *array;
 	size_t n;
 	size_t size; /* of the array */
-	size_t kept; /* the array does not become smaller than this */
+	size_t kept; /* for a reserve; the array does not become smaller */
 };
 
-void heap_init(struct heap *h);
+/* Empties it. */
 void heap_destroy(struct heap *h);
 
 /* The entry at position i, from 0 to n - 1; the earliest is at 0. */

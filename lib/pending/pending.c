@@ -24,8 +24,6 @@
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 {
 	*p = (struct pending){.intake = in, .wakeup = w};
-	heap_init(&p->heap);
-	heap_init(&p->blocks);
 	wheel_init(&p->wheel);
 	return heap_make_room(&p->heap) && heap_make_room(&p->blocks);
 }

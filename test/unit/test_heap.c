@@ -13,9 +13,8 @@ static int by_deadline(const void *a, const void *b)
 
 START_TEST(empty)
 {
-	struct heap h;
+	struct heap h = {0};
 
-	heap_init(&h);
 	heap_check(&h);
 	ck_assert_uint_eq(h.n, 0);
 	heap_destroy(&h);
@@ -29,9 +28,8 @@ START_TEST(sorts_any_deadline)
 	};
 	const size_t n = sizeof(deadlines) / sizeof(deadlines[0]);
 	int64_t last = INT64_MIN;
-	struct heap h;
+	struct heap h = {0};
 
-	heap_init(&h);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(heap_make_room(&h));
 		heap_push(&h,
@@ -56,9 +54,8 @@ START_TEST(random_against_sorted)
 	uint64_t rng = test_seed();
 	struct entry model[MAX];
 	size_t n = 0;
-	struct heap h;
+	struct heap h = {0};
 
-	heap_init(&h);
 	for (int step = 0; step < STEPS; step++) {
 		bool grow = random_below(&rng, 8) < (step / 1000 % 2 ? 3 : 5);
 
@@ -98,9 +95,8 @@ END_TEST
 START_TEST(gives_memory_back)
 {
 	enum { N = 50 * HEAP_MIN };
-	struct heap h;
+	struct heap h = {0};
 
-	heap_init(&h);
 	for (uint64_t i = 0; i < N; i++) {
 		ck_assert(heap_make_room(&h));
 		heap_push(&h, (struct entry){(int64_t)i, (uint32_t)(i), 0});
@@ -120,10 +116,9 @@ END_TEST
 /* At the edge of the array nothing may be allocated and freed in turn. */
 START_TEST(does_not_change_its_size_in_turn)
 {
-	struct heap h;
+	struct heap h = {0};
 	size_t size;
 
-	heap_init(&h);
 	do {
 		ck_assert(heap_make_room(&h));
 		heap_push(&h, (struct entry){(int64_t)h.n, (uint32_t)(h.n), 0});
@@ -145,10 +140,9 @@ END_TEST
 /* What was there before stays, and so does the memory that was reserved. */
 START_TEST(keeps_a_reserve)
 {
-	struct heap h;
+	struct heap h = {0};
 	size_t size;
 
-	heap_init(&h);
 	ck_assert(heap_make_room(&h));
 	heap_push(&h, (struct entry){7, 1, 0});
 	ck_assert(heap_reserve(&h, 5 * HEAP_MIN));

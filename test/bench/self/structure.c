@@ -125,9 +125,8 @@ static struct costs measure_heap(size_t n)
 {
 	struct block *chain = make_entries(n), *b;
 	int64_t last = INT64_MIN, start, added, end;
-	struct heap h;
+	struct heap h = {0};
 
-	heap_init(&h);
 	start = process_cpu_ns();
 	while ((b = block_pop(&chain)) != NULL) {
 		for (uint32_t i = 0; i < b->n; i++) {
