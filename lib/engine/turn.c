@@ -31,6 +31,8 @@ static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
 			pending_add(&e->pending, v.cursor.row[i]);
 		for (int i = 0; i < v.entries; i++)
 			pending_file(&e->pending, v.entry[i], by);
+		/* What is left here is later than the first that it keeps. */
+		v.full = e->pending.full && v.entries > 0;
 	} while (more);
 }
 
@@ -172,6 +174,7 @@ int64_t engine_next(struct engine *e, int64_t limit)
 	int64_t next, arrivals;
 
 	engine_set_busy(e);
+	e->pending.full = false;
 	for (;;) {
 		while (!pending_next(&e->pending, now, &next))
 			;

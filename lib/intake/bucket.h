@@ -133,6 +133,8 @@ struct visit {
 	int64_t now; /* becomes the base of distances */
 	unsigned lane;
 	bool blocks_done;
+	/* Set by the driver: it keeps no more, so none without entry comes. */
+	bool full;
 	struct queue_cursor cursor; /* has the rows of the blocks taken out */
 	/* Of timers that had none. */
 	struct entry entry[STRANDED_STEP];

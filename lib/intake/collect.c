@@ -45,7 +45,7 @@ void visit_begin(struct visit *v, int64_t by, int64_t now)
 	v->by = by;
 	v->now = now;
 	v->lane = 0;
-	v->blocks_done = false;
+	v->blocks_done = v->full = false;
 	queue_cursor_begin(&v->cursor);
 }
 
@@ -107,7 +107,7 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	lock_acquire_hot(&b->lock);
 	bucket_set_time(b, w, v->now);
 	v->blocks_done = v->blocks_done || take_blocks(b, v);
-	done = v->blocks_done && take_stranded(b, v);
+	done = v->blocks_done && (v->full || take_stranded(b, v));
 	if (done)
 		announce(b, w);
 	take_spare(b, spares);

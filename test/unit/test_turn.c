@@ -3,6 +3,7 @@
 #include "blocks.h"
 #include "entries.h"
 #include "fail_alloc.h"
+#include "intake/arrival.h"
 #include "must.h"
 
 static const int64_t hour = INT64_C(3600000000000);
@@ -144,6 +145,43 @@ START_TEST(in_order_without_memory)
 	for (turns = 0; n < N; turns++)
 		n += turn_at(start);
 	ck_assert_int_eq(turns, 1);
+	ck_assert_int_eq(disorder, 0);
+	bare_end();
+}
+END_TEST
+
+/* The same if there is no block either, so that they have no entries. */
+START_TEST(in_order_without_entries)
+{
+	enum { N = 8 * HEAP_MIN };
+	static int64_t deadline[N];
+	uint64_t rng = test_seed();
+	int n = 0, turns = 0;
+
+	begin(2);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bucket *b = &engine.intake->bucket[i];
+
+		while (slots_room(&b->slots) < N)
+			ck_assert_int_eq(arrival_grow_slots(b), 0);
+	}
+	no_slab(&engine.intake->pool);
+	fail_arm(0, UINT32_MAX);
+	for (int i = 0; i < N; i++) {
+		deadline[i] = start - (int64_t)random_below(&rng, 1000000);
+		bare_schedule(i % 2, deadline[i], note_order, &deadline[i]);
+	}
+	last = INT64_MIN;
+	disorder = 0;
+	for (; turns < 100; turns++) {
+		n += turn_at(start);
+		ck_assert_int_le(next_of_all(), start);
+	}
+	ck_assert_int_ge(n, turns);
+	fail_disarm();
+	bare_check();
+	while (n < N)
+		n += turn_at(start);
 	ck_assert_int_eq(disorder, 0);
 	bare_end();
 }
@@ -685,6 +723,7 @@ int main(void)
 		runs_in_deadline_order,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		in_order_without_memory,
+		in_order_without_entries,
 #endif
 		never_before_its_deadline,
 		what_arrives_meanwhile_is_for_the_next,
