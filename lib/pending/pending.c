@@ -24,7 +24,6 @@
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 {
 	*p = (struct pending){.intake = in, .wakeup = w};
-	wheel_init(&p->wheel);
 	return heap_make_room(&p->heap) && heap_make_room(&p->blocks);
 }
 
@@ -442,7 +441,7 @@ bool pending_trim(struct pending *p)
 
 size_t pending_bytes(const struct pending *p)
 {
-	size_t blocks = p->blocks.n + wheel_blocks(&p->wheel);
+	size_t blocks = p->blocks.n + p->wheel.blocks;
 
 	return heap_bytes(&p->heap) + heap_bytes(&p->blocks) +
 	       blocks * sizeof(struct block);

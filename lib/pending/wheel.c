@@ -3,57 +3,76 @@
 
 #include "pending/wheel.h"
 
-/* The length of the finest level's slices is 2 to the power of this. */
-#define SHIFT 17
-
-void wheel_init(struct wheel *w)
-{
-	for (unsigned i = 0; i < WHEEL_LEVELS; i++)
-		slices_init(&w->level[i], SHIFT + i * SLICES_LOG2);
-}
-
 void wheel_destroy(struct wheel *w)
 {
-	for (int i = 0; i < WHEEL_LEVELS; i++)
-		slices_destroy(&w->level[i]);
+	for (int i = 0; i < WHEEL_LEVELS; i++) {
+		for (int k = 0; k < SLICES; k++)
+			block_free_all(w->level[i].chain[k]);
+	}
+	*w = (struct wheel){0};
 }
 
 void wheel_advance(struct wheel *w, int64_t now)
 {
-	for (int i = 0; i < WHEEL_LEVELS; i++)
-		slices_advance(&w->level[i], now);
+	for (int i = 0; i < WHEEL_LEVELS; i++) {
+		struct level *l = &w->level[i];
+		int64_t to = slice_of(i, now);
+
+		if (l->full != 0) {
+			int64_t first = slice_of(i, wheel_next(w, i));
+
+			to = first < to ? first : to;
+			/* The clock may have been set back. */
+			to = to > l->open ? to : l->open;
+		}
+		l->open = to;
+	}
 }
 
-/*
- * If several levels are first, the coarsest of them: it may have entries that
- * are due before those of the others.
- */
-static int first_level(const struct wheel *w)
+bool wheel_add(struct wheel *w, struct entry e, struct block **spares)
 {
-	int first = 0;
+	int level = wheel_level(w, e.deadline);
+	unsigned i = slice_index(slice_of(level, e.deadline));
+	struct level *l = &w->level[level];
+	struct block *b;
 
-	for (int i = 1; i < WHEEL_LEVELS; i++) {
-		if (slices_next(&w->level[i]) <= slices_next(&w->level[first]))
-			first = i;
+	if (level == WHEEL_LEVELS)
+		return false;
+	b = l->chain[i];
+	if (unlikely(!b || b->n == BLOCK_ENTRIES)) {
+		b = block_pop(spares);
+		if (!b)
+			return false;
+		b->n = 0;
+		block_push(&l->chain[i], b);
+		l->full |= UINT64_C(1) << i;
+		w->blocks++;
 	}
-	return first;
+	b->entry[b->n++] = e;
+	return true;
 }
 
 struct block *wheel_open(struct wheel *w, int64_t *ret_last)
 {
-	struct slices *first = &w->level[first_level(w)];
-	int64_t time = slices_next(first);
+	int64_t time = wheel_nearest(w);
+	int level = WHEEL_LEVELS - 1;
+	struct level *l;
+	struct block *b;
+	unsigned i;
 
+	/*
+	 * If several levels are first, the coarsest of them: it may have
+	 * entries that are due before those of the others.
+	 */
+	while (wheel_next(w, level) > time)
+		level--;
+	l = &w->level[level];
+	i = slice_index(slice_of(level, time));
+	b = block_pop(&l->chain[i]);
 	wheel_advance(w, time);
-	*ret_last = time | ((INT64_C(1) << first->shift) - 1);
-	return slices_open(first);
-}
-
-size_t wheel_blocks(const struct wheel *w)
-{
-	size_t n = 0;
-
-	for (int i = 0; i < WHEEL_LEVELS; i++)
-		n += w->level[i].blocks;
-	return n;
+	if (!l->chain[i])
+		l->full &= ~(UINT64_C(1) << i);
+	w->blocks--;
+	*ret_last = time | ((INT64_C(1) << slice_log2(level)) - 1);
+	return b;
 }

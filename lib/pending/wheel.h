@@ -2,6 +2,8 @@
 /*
  * A wheel of three levels, with 64 slices of time each, which are 131 us, 8.4
  * ms and 537 ms long (hierarchical timing wheels: Varghese and Lauck, 1987).
+ * The first slice of each level begins about now.  Adding an entry writes 16
+ * bytes.  A slice is opened when its time comes.
  *
  * Entries wait here unsorted until shortly before they are due.  Then only
  * those of one slice of 131 us are sorted, by a heap that fits in a CPU's
@@ -32,19 +34,64 @@
 #ifndef TT_WHEEL_H
 #define TT_WHEEL_H
 
-#include "pending/slices.h"
+#include "os/base.h"
+#include "store/block.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #define WHEEL_LEVELS 3
+#define SLICES_LOG2  6
+#define SLICES       (1 << SLICES_LOG2)
 
-struct wheel {
-	struct slices level[WHEEL_LEVELS]; /* the finest one first */
+/* No entry of a slice is due before the slice's time. */
+struct level {
+	/*
+	 * The slice that was opened last; or that of the current time, if that
+	 * is later or there are no entries.  No entry is in an earlier slice.
+	 */
+	int64_t open;
+	uint64_t full; /* a bit for each slice that has a chain */
+	struct block *chain[SLICES];
 };
 
-void wheel_init(struct wheel *w);
-void wheel_destroy(struct wheel *w);
+/* All zero: it is empty. */
+struct wheel {
+	struct level level[WHEEL_LEVELS]; /* the finest one first */
+	size_t blocks;                    /* in all chains */
+};
 
-/* From now on, an entry is refused unless it is due after this time. */
-void wheel_advance(struct wheel *w, int64_t now);
+/* A slice of this level is 2 to the power of this nanoseconds long. */
+static inline int slice_log2(int level)
+{
+	return 17 + level * SLICES_LOG2;
+}
+
+/* The number of a level's slice that this time is in. */
+static inline int64_t slice_of(int level, int64_t t)
+{
+	return t >> slice_log2(level);
+}
+
+/* Its place in the level. */
+static inline unsigned slice_index(int64_t slice)
+{
+	return (uint64_t)slice % SLICES;
+}
+
+/* No entry of the level is due earlier than this; INT64_MAX: it has none. */
+static inline int64_t wheel_next(const struct wheel *w, int level)
+{
+	const struct level *l = &w->level[level];
+	unsigned i = slice_index(l->open);
+	uint64_t full, first;
+
+	if (likely(l->full == 0))
+		return INT64_MAX;
+	full = l->full >> i | l->full << (-i % SLICES);
+	first = (uint64_t)l->open + (unsigned)__builtin_ctzll(full);
+	return (int64_t)(first << slice_log2(level));
+}
 
 /* No entry is due earlier; INT64_MAX: there is none. */
 static inline int64_t wheel_nearest(const struct wheel *w)
@@ -52,31 +99,41 @@ static inline int64_t wheel_nearest(const struct wheel *w)
 	int64_t nearest = INT64_MAX;
 
 	for (int i = 0; i < WHEEL_LEVELS; i++) {
-		int64_t next = slices_next(&w->level[i]);
+		int64_t next = wheel_next(w, i);
 
 		nearest = next < nearest ? next : nearest;
 	}
 	return nearest;
 }
 
-/* The level for this deadline; WHEEL_LEVELS: it does not fit. */
+/*
+ * The level for this deadline; WHEEL_LEVELS: it does not fit.  The slice that
+ * is open has a place too, so there are SLICES - 1 for the slices after it.
+ */
 static inline int wheel_level(const struct wheel *w, int64_t deadline)
 {
-	int i = 0;
+	int i;
 
-	while (i < WHEEL_LEVELS && !slices_fit(&w->level[i], deadline))
-		i++;
+	for (i = 0; i < WHEEL_LEVELS; i++) {
+		uint64_t slice = (uint64_t)slice_of(i, deadline);
+		uint64_t ahead = slice - (uint64_t)w->level[i].open;
+
+		if (ahead - 1 < SLICES - 1)
+			break;
+	}
 	return i;
 }
 
-/* Adds an entry, in a block of *spares.  False: it was refused. */
-static inline bool wheel_add(struct wheel *w, struct entry e,
-			     struct block **spares)
-{
-	int i = wheel_level(w, e.deadline);
+void wheel_destroy(struct wheel *w);
 
-	return i < WHEEL_LEVELS && slices_add(&w->level[i], e, spares);
-}
+/*
+ * From now on, an entry is refused unless it is due after this time.  Slices
+ * that have passed, and have no entries, make room for others.
+ */
+void wheel_advance(struct wheel *w, int64_t now);
+
+/* Adds an entry, in a block of *spares.  False: it was refused. */
+bool wheel_add(struct wheel *w, struct entry e, struct block **spares);
 
 /*
  * Takes out a block of the slice that wheel_nearest returns.  None of its
@@ -84,8 +141,5 @@ static inline bool wheel_add(struct wheel *w, struct entry e,
  * it goes to a finer level, or is refused.
  */
 struct block *wheel_open(struct wheel *w, int64_t *ret_last);
-
-/* Blocks in it. */
-size_t wheel_blocks(const struct wheel *w);
 
 #endif

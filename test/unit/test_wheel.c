@@ -15,7 +15,7 @@ static struct block *spares;
 
 static void begin(int64_t now)
 {
-	wheel_init(&wheel);
+	wheel = (struct wheel){0};
 	wheel_advance(&wheel, now);
 }
 
@@ -32,6 +32,17 @@ static void end(void)
 static bool add(int64_t deadline)
 {
 	return wheel_add(&wheel, (struct entry){deadline, 1, 1}, some(&spares));
+}
+
+/* Opens the first slice; returns how many were in its block. */
+static size_t open_first(void)
+{
+	struct block *b = wheel_open(&wheel, &last_due);
+	size_t n = b->n;
+
+	block_push(&spares, b);
+	wheel_check(&wheel);
+	return n;
 }
 
 START_TEST(empty)
@@ -59,6 +70,107 @@ START_TEST(each_in_the_finest_that_it_fits)
 	ck_assert(!add(NOW));
 	ck_assert(!add(NOW + SLICES * COARSE));
 	ck_assert_uint_eq(wheel_count(&wheel), 0);
+	end();
+}
+END_TEST
+
+/* At both ends of time. */
+START_TEST(extremes)
+{
+	begin(INT64_MIN);
+	ck_assert(add(INT64_MIN + FINE));
+	ck_assert_int_eq(wheel_nearest(&wheel), INT64_MIN + FINE);
+	ck_assert_int_eq(wheel_level(&wheel, INT64_MAX), WHEEL_LEVELS);
+	end();
+
+	begin(INT64_MAX - FINE);
+	ck_assert(add(INT64_MAX));
+	ck_assert_int_eq(wheel_nearest(&wheel), INT64_MAX - (FINE - 1));
+	ck_assert_int_eq(wheel_level(&wheel, INT64_MIN), WHEEL_LEVELS);
+	wheel_advance(&wheel, INT64_MAX);
+	ck_assert_uint_eq(open_first(), 1);
+	ck_assert_int_eq(last_due, INT64_MAX);
+	ck_assert_int_eq(wheel_level(&wheel, INT64_MAX), WHEEL_LEVELS);
+	end();
+}
+END_TEST
+
+/* What is in a slice that has passed stays there until it is opened. */
+START_TEST(advances_to_the_first)
+{
+	begin(NOW);
+	must(add(NOW + 3 * FINE));
+	wheel_advance(&wheel, NOW + 2 * FINE);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + 2 * FINE), WHEEL_LEVELS);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + 65 * FINE), 0);
+	wheel_advance(&wheel, NOW + 1000 * FINE);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + 3 * FINE);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + 3 * FINE), WHEEL_LEVELS);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + 66 * FINE), 0);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + 67 * FINE), WHEEL_LEVELS);
+	ck_assert(add(NOW + 66 * FINE));
+	ck_assert_uint_eq(open_first(), 1);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + 66 * FINE);
+	end();
+}
+END_TEST
+
+/* The clock may be set back: what is there keeps its place. */
+START_TEST(goes_back_when_empty)
+{
+	begin(NOW);
+	must(add(NOW + FINE));
+	wheel_advance(&wheel, NOW - 500 * FINE);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + FINE);
+	/* Only the coarser levels went back. */
+	ck_assert_int_eq(wheel_level(&wheel, NOW - 499 * FINE), WHEEL_LEVELS);
+	ck_assert_int_eq(wheel_level(&wheel, NOW - 400 * FINE), 1);
+	ck_assert_uint_eq(open_first(), 1);
+	wheel_advance(&wheel, NOW - 500 * FINE);
+	ck_assert(add(NOW - 499 * FINE));
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW - 499 * FINE);
+	end();
+}
+END_TEST
+
+/* A slice with several blocks is opened block by block, and takes no more. */
+START_TEST(several_blocks)
+{
+	enum { N = 2 * BLOCK_ENTRIES + 10 };
+
+	begin(NOW);
+	for (size_t i = 0; i < N; i++)
+		must(add(NOW + 2 * FINE + (int64_t)i));
+	wheel_check(&wheel);
+	ck_assert_uint_eq(wheel.blocks, 3);
+	ck_assert_uint_eq(wheel_count(&wheel), N);
+	ck_assert_uint_eq(open_first(), 10);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + 2 * FINE), WHEEL_LEVELS);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + 3 * FINE), 0);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + 2 * FINE);
+	ck_assert_uint_eq(open_first(), BLOCK_ENTRIES);
+	ck_assert_uint_eq(open_first(), BLOCK_ENTRIES);
+	ck_assert_int_eq(wheel_nearest(&wheel), INT64_MAX);
+	/* The blocks are used again. */
+	must(add(NOW + 3 * FINE));
+	ck_assert_uint_eq(wheel_count(&wheel), 1);
+	end();
+}
+END_TEST
+
+START_TEST(without_spares)
+{
+	const struct entry e = {NOW + FINE, 1, 1};
+
+	begin(NOW);
+	ck_assert(!wheel_add(&wheel, e, &spares));
+	ck_assert_uint_eq(wheel_count(&wheel), 0);
+	ck_assert_int_eq(wheel_nearest(&wheel), INT64_MAX);
+	wheel_check(&wheel);
+	/* A block that is there will do. */
+	block_push(&spares, block_alloc());
+	ck_assert(wheel_add(&wheel, e, &spares));
+	ck_assert_ptr_null(spares);
 	end();
 }
 END_TEST
@@ -186,6 +298,11 @@ int main(void)
 	const TTest *const tests[] = {
 		empty,
 		each_in_the_finest_that_it_fits,
+		extremes,
+		advances_to_the_first,
+		goes_back_when_empty,
+		several_blocks,
+		without_spares,
 		opens_from_coarse_to_fine,
 		of_equals_the_coarsest,
 		never_to_a_coarser_one,

@@ -1,20 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "checks/slices.h"
 #include "checks/wheel.h"
+#include "must.h"
 
 size_t wheel_count(const struct wheel *w)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < WHEEL_LEVELS; i++)
-		n += slices_count(&w->level[i]);
+	for (int i = 0; i < WHEEL_LEVELS; i++) {
+		for (int k = 0; k < SLICES; k++) {
+			const struct block *b = w->level[i].chain[k];
+
+			for (; b; b = b->next)
+				n += b->n;
+		}
+	}
 	return n;
+}
+
+static void check_block(const struct block *b, int level, int64_t slice)
+{
+	must(b->n > 0 && b->n <= BLOCK_ENTRIES);
+	for (size_t i = 0; i < b->n; i++)
+		must(slice_of(level, b->entry[i].deadline) == slice);
+}
+
+/* Returns how many blocks the level has. */
+static size_t check_level(const struct level *l, int level)
+{
+	size_t blocks = 0;
+
+	for (int64_t slice = l->open; slice < l->open + SLICES; slice++) {
+		const struct block *b = l->chain[slice_index(slice)];
+
+		must(!b == !(l->full >> slice_index(slice) & 1));
+		for (; b; b = b->next) {
+			check_block(b, level, slice);
+			blocks++;
+		}
+	}
+	return blocks;
 }
 
 void wheel_check(const struct wheel *w)
 {
+	size_t blocks = 0;
+
 	for (int i = 0; i < WHEEL_LEVELS; i++)
-		slices_check(&w->level[i]);
+		blocks += check_level(&w->level[i], i);
+	must(blocks == w->blocks);
 }
