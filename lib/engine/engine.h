@@ -92,8 +92,7 @@ struct engine {
 	int64_t until; /* timers that are due later do not run in this turn */
 	int64_t next;  /* the first deadline in pending; or see turn.h */
 	int ran;       /* in this turn; INT_MAX: that many or more */
-	unsigned refreshed; /* in this turn */
-	size_t effort;      /* in this turn, on what is not due; in entries */
+	size_t effort; /* in this turn, on what is not due; in entries */
 	/*
 	 * 1: the structures are being changed.  Written by the driver, read in
 	 * a child of fork(2).

@@ -13,12 +13,6 @@
  */
 #define EFFORT_MAX (16 * BLOCK_ENTRIES)
 
-/*
- * How many timers that were rescheduled to a later time a turn puts back.
- * Otherwise they would end the next sleep for nothing.
- */
-#define REFRESHED_MAX 64
-
 static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
 {
 	struct visit v;
@@ -78,16 +72,6 @@ static enum step search_on(struct engine *e)
 	return STEP_MORE;
 }
 
-/* Nothing is due.  Puts the first timer back if its deadline is later now. */
-static enum step refresh_first(struct engine *e)
-{
-	if (e->refreshed >= REFRESHED_MAX ||
-	    !pending_refresh_first(&e->pending, e->until))
-		return STEP_DONE;
-	e->refreshed++;
-	return STEP_MORE;
-}
-
 /* Has the turn run callbacks for as long as it may? */
 static bool is_long(const struct engine *e)
 {
@@ -107,7 +91,7 @@ static enum step run_next(struct engine *e)
 	if (!pending_next(&e->pending, e->until, &e->next))
 		return search_on(e);
 	if (!is_due(e, e->next))
-		return refresh_first(e);
+		return STEP_DONE;
 	/* There was no memory, so a bucket may have an earlier one by now. */
 	if (unlikely(e->pending.full) && e->ran > 0)
 		return STEP_DONE;
@@ -131,7 +115,6 @@ static void begin_turn(struct engine *e, int64_t until)
 	engine_set_busy(e);
 	e->until = until;
 	e->ran = 0;
-	e->refreshed = 0;
 	e->effort = 0;
 	e->pending.full = false;
 	if (e->dispatch_time > 0)
@@ -179,10 +162,9 @@ int64_t engine_next(struct engine *e, int64_t limit)
 		while (!pending_next(&e->pending, now, &next))
 			;
 		arrivals = wakeup_arrivals(&e->wakeup);
-		if (arrivals <= limit && arrivals < next)
-			collect(e, arrivals, now);
-		else if (!pending_refresh_first(&e->pending, now))
+		if (arrivals > limit || arrivals >= next)
 			break;
+		collect(e, arrivals, now);
 	}
 	engine_set_idle(e);
 	e->next = next;

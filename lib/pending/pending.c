@@ -375,6 +375,23 @@ static void open_next(struct pending *p, int64_t now)
 		open_slice(p, now);
 }
 
+/*
+ * Looks at the heap's first entry.  False: it was dropped, or filed again for a
+ * later time.
+ */
+static bool is_first_right(struct pending *p, int64_t now)
+{
+	struct entry *first = heap_at(&p->heap, 0), e = *first;
+	bool is_of_use = refresh(p, &e);
+
+	if (likely(is_of_use && e.deadline == first->deadline))
+		return true;
+	heap_remove(&p->heap, 0);
+	if (is_of_use)
+		pending_file(p, e, now);
+	return false;
+}
+
 bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 {
 	for (int i = 0; i < LOOKS; i++) {
@@ -383,9 +400,8 @@ bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 			open_next(p, now);
 			return false;
 		}
-		if (p->heap.n == 0 || !is_over_at(p, 0))
+		if (p->heap.n == 0 || is_first_right(p, now))
 			return true;
-		heap_remove(&p->heap, 0);
 	}
 	return false;
 }
@@ -396,32 +412,6 @@ struct entry pending_take(struct pending *p)
 
 	heap_remove(&p->heap, 0);
 	return e;
-}
-
-/* A hint.  Relaxed: the timer is judged under the lock. */
-static bool is_first_moved(const struct pending *p)
-{
-	const struct slot *s;
-
-	if (p->heap.n == 0)
-		return false;
-	s = intake_slot_of(p->intake, heap_at(&p->heap, 0));
-	return slot_state(atom32_load(&s->state)) == SLOT_MOVED;
-}
-
-bool pending_refresh_first(struct pending *p, int64_t now)
-{
-	struct entry e;
-	int64_t was;
-
-	if (!is_first_moved(p))
-		return false;
-	e = pending_take(p);
-	was = e.deadline;
-	if (!refresh(p, &e))
-		return true;
-	pending_file(p, e, now);
-	return e.deadline > was;
 }
 
 bool pending_trim(struct pending *p)

@@ -13,8 +13,9 @@
  *
  * Guarantees:
  *  1. pending_next finds the earliest timer of all, and never one that was
- *     cancelled before it looked: dead entries that come to the top are
- *     dropped, and their slots are freed.
+ *     cancelled or moved before it looked: dead entries that come to the top
+ *     are dropped, and their slots are freed; those of timers that were moved
+ *     are filed again.
  *  2. No call takes longer than it takes to file a block of entries.
  *     Exception: see 5.
  *  3. A timer that is cancelled here is found when its slice is opened or its
@@ -85,12 +86,6 @@ void pending_file(struct pending *p, struct entry e, int64_t now);
 
 /* Puts an entry back for the next visit of its bucket, although it is near. */
 void pending_send_back(struct pending *p, struct entry e);
-
-/*
- * Puts the first timer in the heap back if it was rescheduled to a later time.
- * True: another timer may be the first now.
- */
-bool pending_refresh_first(struct pending *p, int64_t now);
 
 /* Frees some spares, if there are too many.  True: there are still too many. */
 bool pending_trim(struct pending *p);

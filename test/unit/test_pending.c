@@ -16,7 +16,6 @@ START_TEST(empty)
 	begin_pending(2);
 	ck_assert(pending_next(&pending, NOW, &t));
 	ck_assert_int_eq(t, INT64_MAX);
-	ck_assert(!pending_refresh_first(&pending, NOW));
 	pending_trim(&pending);
 	collect(INT64_MAX);
 	ck_assert_int_eq(earliest(), INT64_MAX);
@@ -299,12 +298,25 @@ START_TEST(first_moved)
 	a = schedule_in(&intake->bucket[0], NOW + 1);
 	b = schedule_in(&intake->bucket[0], NOW + 2);
 	collect(NOW + 1);
-	earliest();
-	ck_assert(!pending_refresh_first(&pending, NOW));
+	ck_assert_int_eq(next_pending(), NOW + 1);
 	must_reschedule(b, NOW + HOUR);
-	ck_assert(!pending_refresh_first(&pending, NOW));
+	ck_assert_int_eq(next_pending(), NOW + 1);
+	ck_assert_uint_eq(in_buckets(), 0);
+	/* A little: it stays, with its new deadline. */
+	must_reschedule(a, NOW + 3);
+	ck_assert_int_eq(next_pending(), NOW + 3);
+	ck_assert_uint_eq(in_buckets(), 1);
 	must_reschedule(a, NOW + HOUR);
-	ck_assert(pending_refresh_first(&pending, NOW));
+	ck_assert_int_eq(next_pending(), INT64_MAX);
+	ck_assert_uint_eq(in_buckets(), 2);
+	/* There and back: its entry is right. */
+	a = schedule_in(&intake->bucket[0], NOW + 1);
+	collect(NOW + 1);
+	ck_assert_int_eq(next_pending(), NOW + 1);
+	must_reschedule(a, NOW + HOUR);
+	must_reschedule(a, NOW + 1);
+	ck_assert_int_eq(next_pending(), NOW + 1);
+	ck_assert_ptr_eq(run(), slot_of(a));
 	end_pending();
 }
 END_TEST

@@ -409,7 +409,7 @@ END_TEST
 
 /*
  * Those that were collected and then moved are put back before they end a
- * sleep: so many a turn.
+ * sleep; but no turn puts back more than its part.
  */
 START_TEST(moved_timers_end_few_sleeps)
 {
