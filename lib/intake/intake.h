@@ -109,6 +109,13 @@ static inline struct bucket *intake_bucket(struct intake *in, uint32_t index)
 	return &in->bucket[index & ((UINT32_C(1) << in->shift) - 1)];
 }
 
+/* Are the slots with these indexes of one bucket? */
+static inline bool intake_same_bucket(const struct intake *in, uint32_t a,
+				      uint32_t b)
+{
+	return ((a ^ b) & ((UINT32_C(1) << in->shift) - 1)) == 0;
+}
+
 /* The slot that an entry refers to. */
 static inline struct slot *intake_slot_of(struct intake *in,
 					  const struct entry *e)

@@ -94,21 +94,37 @@ void pending_add(struct pending *p, struct row r)
 		add_to_top(p, r);
 }
 
+/* Takes out the first block, which may be one of a chain; see add_to_top. */
+static struct block *take_block(struct pending *p)
+{
+	struct entry *top = heap_at(&p->blocks, 0);
+	struct block *b = block_of(top);
+
+	if (likely(!b->next))
+		heap_remove(&p->blocks, 0);
+	else
+		*top = entry_of((struct row){top->deadline, b->next, 0, 0});
+	return b;
+}
+
 /*
- * Puts entries back into their bucket.  If there is no memory for an entry, its
- * timer is stranded.
+ * Puts entries back into their buckets; those of one bucket together, if they
+ * follow each other.  If there is no memory for an entry, its timer is
+ * stranded.
  */
 static void send_back(struct pending *p, const struct entry *e, size_t n)
 {
-	struct bucket *b;
-	size_t left;
+	for (size_t left, run; n > 0; n -= run, e += run) {
+		struct bucket *b = intake_bucket(p->intake, e->index);
 
-	if (n == 0)
-		return;
-	b = intake_bucket(p->intake, e->index);
-	left = bucket_put(b, p->wakeup, &p->spares, e, n);
-	for (size_t i = 0; i < left; i++)
-		handover_strand(b, p->wakeup, &e[i]);
+		run = 1;
+		while (run < n &&
+		       intake_same_bucket(p->intake, e->index, e[run].index))
+			run++;
+		left = bucket_put(b, p->wakeup, &p->spares, e, run);
+		for (size_t i = 0; i < left; i++)
+			handover_strand(b, p->wakeup, &e[i]);
+	}
 }
 
 void pending_send_back(struct pending *p, struct entry e)
@@ -268,11 +284,8 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 	return true;
 }
 
-/*
- * Files the near entries of a block.  Returns how many entries are far.  These
- * are now the first ones, and must be sent back.
- */
-static size_t open_block(struct pending *p, struct block *b, int64_t near)
+/* Files the near entries of a block, and sends the others back. */
+static void open_block(struct pending *p, struct block *b, int64_t near)
 {
 	size_t far = 0;
 
@@ -285,75 +298,9 @@ static size_t open_block(struct pending *p, struct block *b, int64_t near)
 		if (!take_near(p, &e, near))
 			b->entry[far++] = e;
 	}
-	return far;
-}
-
-static void drop_block(struct pending *p, struct block *b)
-{
+	send_back(p, b->entry, far);
 	block_push(&p->spares, b);
 	pending_trim(p);
-}
-
-/*
- * Opens a block that came from a bucket.  There may be a chain of several, if
- * there was no memory.
- */
-static void open_first(struct pending *p, int64_t now)
-{
-	struct entry first = *heap_at(&p->blocks, 0);
-	struct block *b = block_of(&first);
-	struct row rest = {first.deadline, b->next, 0, 0};
-
-	heap_remove(&p->blocks, 0);
-	if (unlikely(rest.block))
-		heap_push(&p->blocks, entry_of(rest));
-	/*
-	 * Nothing is due before this time, so the first entries go to the
-	 * finest level.
-	 */
-	wheel_advance(&p->wheel, first.deadline);
-	send_back(p, b->entry,
-		  open_block(p, b, near_to(clock_later(first.deadline, now))));
-	drop_block(p, b);
-}
-
-/*
- * Moves the entries of the last one's bucket to the end.  Returns how many are
- * before them.
- */
-static size_t gather_last(const struct pending *p, struct entry *e, size_t n)
-{
-	const struct bucket *last = intake_bucket(p->intake, e[n - 1].index);
-
-	for (size_t i = n; i-- > 0;) {
-		struct entry one = e[i];
-
-		if (intake_bucket(p->intake, one.index) == last) {
-			e[i] = e[--n];
-			e[n] = one;
-		}
-	}
-	return n;
-}
-
-/*
- * Opens a block of the wheel, which has entries of all buckets.  All were near
- * when they were added, and still are, wherever the clock was set.  If one is
- * far now, its timer was rescheduled.
- */
-static void open_slice(struct pending *p, int64_t now)
-{
-	int64_t last;
-	struct block *b = wheel_open(&p->wheel, &last);
-	size_t far = open_block(p, b, clock_later(last, near_to(now)));
-
-	while (far > 0) {
-		size_t others = gather_last(p, b->entry, far);
-
-		send_back(p, b->entry + others, far - others);
-		far = others;
-	}
-	drop_block(p, b);
 }
 
 /* Nothing here is due earlier than this. */
@@ -366,13 +313,25 @@ static int64_t nearest(const struct pending *p)
 	return slice < first ? slice : first;
 }
 
-/* Opens the block that may hold the earliest timer. */
+/*
+ * Opens the block that may hold the earliest timer.  If it came from a bucket,
+ * nothing is due before its first deadline, so its first entries go to the
+ * wheel's finest level.  If it was in the wheel, all its entries were near when
+ * they were added, and still are, wherever the clock was set.  If one is far
+ * now, its timer was rescheduled.
+ */
 static void open_next(struct pending *p, int64_t now)
 {
-	if (top(&p->blocks) <= wheel_nearest(&p->wheel))
-		open_first(p, now);
-	else
-		open_slice(p, now);
+	int64_t first = top(&p->blocks), near = near_to(first);
+	struct block *b;
+
+	if (first <= wheel_nearest(&p->wheel)) {
+		b = take_block(p);
+		wheel_advance(&p->wheel, first);
+	} else {
+		b = wheel_open(&p->wheel, &near);
+	}
+	open_block(p, b, clock_later(near, near_to(now)));
 }
 
 /*
