@@ -9,10 +9,9 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-/* A longer piece is cut. */
+/* A longer piece may be cut on its way to a file. */
 #define PIECE_MAX 512
 
 static void flush(struct text *t)
@@ -32,24 +31,6 @@ static void flush(struct text *t)
 	t->held = 0;
 }
 
-static void add(struct text *t, const char *piece, size_t n)
-{
-	size_t room;
-
-	t->length += n;
-	if (t->to_file && n > t->size - t->held)
-		flush(t);
-	/* The last byte of a buffer is for the zero byte. */
-	room = t->size - t->held;
-	if (!t->to_file)
-		room -= room > 0;
-	if (n > room)
-		n = room;
-	if (n > 0)
-		memcpy(t->to + t->held, piece, n);
-	t->held += n;
-}
-
 int text_end(struct text *t)
 {
 	if (t->to_file)
@@ -61,17 +42,26 @@ int text_end(struct text *t)
 	return t->length < INT_MAX ? (int)t->length : INT_MAX;
 }
 
+/*
+ * A buffer always has room for the zero byte behind its text, unless its size
+ * is 0.  vsnprintf takes no size above INT_MAX.
+ */
 void text_add(struct text *t, const char *format, ...)
 {
-	char piece[PIECE_MAX];
 	va_list args;
-	int n;
+	size_t room, n;
+	int r;
 
+	if (t->to_file && t->size - t->held < PIECE_MAX)
+		flush(t);
+	room = t->size - t->held;
 	va_start(args, format);
-	n = vsnprintf(piece, sizeof(piece), format, args);
+	r = vsnprintf(room > 0 ? t->to + t->held : NULL,
+		      room < INT_MAX ? room : INT_MAX, format, args);
 	va_end(args);
-	if (n > 0)
-		add(t, piece, n < PIECE_MAX ? (size_t)n : PIECE_MAX - 1);
+	n = r > 0 ? (size_t)r : 0;
+	t->length += n;
+	t->held += n < room ? n : room - (room > 0);
 }
 
 void text_add_seconds(struct text *t, uint64_t ns)
