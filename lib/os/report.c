@@ -3,25 +3,21 @@
 
 #include "os/errno.h"
 #include "os/report.h"
+#include "os/text.h"
 
-#include <stdint.h>
-#include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* One system call, so that lines of several threads are not mixed. */
 void report(const char *what)
 {
-	static const char name[] = "libtimerthread: ";
-	static const char newline[] = "\n";
-	const struct iovec line[] = {
-		{(void *)(uintptr_t)name, sizeof(name) - 1},
-		{(void *)(uintptr_t)what, strlen(what)},
-		{(void *)(uintptr_t)newline, 1},
-	};
 	KEEP_ERRNO;
+	char line[128];
+	struct text t = {.to = line,
+			 .size = sizeof(line),
+			 .to_file = true,
+			 .fd = STDERR_FILENO};
 
+	text_add(&t, "libtimerthread: %s\n", what);
 	/* If standard error is closed, nobody is left to be told. */
-	if (writev(STDERR_FILENO, line, 3) < 0)
-		return;
+	(void)text_end(&t);
 }

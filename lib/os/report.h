@@ -7,7 +7,7 @@
 #ifndef TT_REPORT_H
 #define TT_REPORT_H
 
-/* Writes one line: the library's name, then `what`. */
+/* Writes one line: the library's name, then `what`, at most 110 bytes of it. */
 void report(const char *what);
 
 #endif
