@@ -5,22 +5,6 @@
 #include "api/start.h"
 #include "os/errno.h"
 
-static bool is_virtual(const struct start *how)
-{
-	return how->driver == DRIVER_VIRTUAL;
-}
-
-/*
- * With a virtual clock, the same calls should have the same results each time.
- * So there is one bucket: the bucket of a call depends on its CPU, and the
- * order of equal deadlines depends on the bucket.
- */
-static uint32_t buckets_of(const struct timerthread *tt,
-			   const struct start *how)
-{
-	return is_virtual(how) ? 1 : tt->options.buckets;
-}
-
 /* A loop does not spin.  And a timer within the slack need not be on time. */
 static int64_t spin_of(const struct options *o, const struct start *how)
 {
@@ -36,7 +20,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	struct engine *e = &tt->engine;
 
 	/* A start that failed may have made it virtual. */
-	e->watch = is_virtual(how)
+	e->watch = how->driver == DRIVER_VIRTUAL
 			   ? WATCH_VIRTUAL(how->now)
 			   : (struct watch){.clock = instance_clock(tt)};
 	e->hand_over = o->submitting.fn ? executor_hand_over : NULL;
@@ -48,21 +32,15 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	e->wakeup.spin = spin_of(o, how);
 }
 
-/* With the engine open. */
-static int begin_turns(struct timerthread *tt, const struct start *how)
-{
-	int r = how->begin ? how->begin(tt, how->arg) : 0;
-
-	if (r != 0)
-		return -r;
-	intake_set_open(tt->engine.intake, true);
-	return 0;
-}
-
+/*
+ * With a virtual clock, the same calls should have the same results each time.
+ * So there is one bucket: the bucket of a call depends on its CPU, and the
+ * order of equal deadlines depends on the bucket.
+ */
 static int start_engine(struct timerthread *tt, const struct start *how)
 {
 	struct engine *e = &tt->engine;
-	uint32_t n = buckets_of(tt, how);
+	uint32_t n = how->driver == DRIVER_VIRTUAL ? 1 : tt->options.buckets;
 	int r;
 
 	set_options(tt, how);
@@ -71,9 +49,11 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	r = engine_open(e, n, how->driver == DRIVER_POLLED);
 	if (r == 0 && !engine_reserve(e, tt->options.reserve))
 		r = -ENOMEM;
-	if (r == 0)
-		r = begin_turns(tt, how);
-	if (r < 0) {
+	if (r == 0 && how->begin)
+		r = -how->begin(tt, how->arg);
+	if (r == 0) {
+		intake_set_open(e->intake, true);
+	} else {
 		engine_close(e, false);
 		runs_free(&tt->runs);
 	}
