@@ -19,6 +19,8 @@
  * going on, or the caller is a callback.
  */
 int driver_begin(struct timerthread *tt, enum driver driver, bool valid);
+
+/* Also for a timer thread, after its last turn.  The driver's last use of tt. */
 void driver_end(struct timerthread *tt);
 
 #endif

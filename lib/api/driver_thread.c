@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "api/driver.h"
 #include "api/start.h"
 #include "engine/inside.h"
 #include "engine/reclaim.h"
@@ -83,15 +84,6 @@ static bool take_turns(struct timerthread *tt)
 	return call_hook(tt, tt->options.hooks.on_exit);
 }
 
-/* The thread's last use of tt. */
-static void end_thread(struct timerthread *tt)
-{
-	wakeup_end(&tt->engine.wakeup);
-	pthread_mutex_lock(&tt->mutex);
-	tt->turning = false;
-	instance_leave(tt);
-}
-
 static void *thread_main(void *arg)
 {
 	struct timerthread *tt = arg;
@@ -100,8 +92,11 @@ static void *thread_main(void *arg)
 	/* It also works where the stack cannot be unwound (see call.h). */
 	pthread_cleanup_push(call_left, NULL);
 	wakeup_begin(&tt->engine.wakeup);
-	if (take_turns(tt))
-		end_thread(tt);
+	if (take_turns(tt)) {
+		wakeup_end(&tt->engine.wakeup);
+		/* The thread's last use of tt. */
+		driver_end(tt);
+	}
 	pthread_cleanup_pop(0);
 	return NULL;
 }
