@@ -15,11 +15,9 @@
 
 TT_EXPORT int timerthread_start_virtual(struct timerthread *tt, int64_t now)
 {
-	return start_instance(tt, true,
-			      &(struct start){
-				      .driver = DRIVER_VIRTUAL,
-				      .now = now,
-			      });
+	const struct start how = {.driver = DRIVER_VIRTUAL, .now = now};
+
+	return start_instance(tt, true, &how);
 }
 
 /* Goes from one deadline to the next.  False: in a child of fork(2). */
