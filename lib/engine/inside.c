@@ -71,7 +71,7 @@ static TT_NOINLINE void leave_call(const struct inside *in,
 			       "began on: see timerthread_set_task_id(3)");
 	}
 	if (unlikely(ongoing != NULL))
-		ongoing_end(ongoing);
+		ongoing_forget(ongoing);
 }
 
 static struct current enter_call(struct timerthread *tt,

@@ -19,10 +19,3 @@ void ongoing_forget(struct ongoing *o)
 	if (o && atom32_add(&o->holders, UINT32_MAX) == 1)
 		memory_free(o);
 }
-
-void ongoing_end(struct ongoing *o)
-{
-	/* Release: pairs with the load in ongoing_is. */
-	atom32_store_release(&o->over, 1);
-	ongoing_forget(o);
-}

@@ -21,8 +21,7 @@ struct task_id {
 };
 
 struct ongoing {
-	atom32 holders;
-	atom32 over;            /* 1: the call has ended */
+	atom32 holders;         /* 2, until the call or the record lets go */
 	struct task_id task_id; /* constant */
 	uintptr_t who;          /* the task; constant */
 };
@@ -30,16 +29,16 @@ struct ongoing {
 /* NULL: no memory. */
 struct ongoing *ongoing_begin(const struct task_id *t, uintptr_t who);
 
-/* The call has ended. */
-void ongoing_end(struct ongoing *o);
-
-/* The record is deleted.  o may be NULL. */
+/* The call has ended, or the record is deleted.  o may be NULL. */
 void ongoing_forget(struct ongoing *o);
 
-/* Acquire: pairs with the store in ongoing_end. */
+/*
+ * For a thread that has the record.  Acquire: pairs with the addition in
+ * ongoing_forget.
+ */
 static inline bool ongoing_is(const struct ongoing *o)
 {
-	return atom32_load_acquire(&o->over) == 0;
+	return atom32_load_acquire(&o->holders) == 2;
 }
 
 #endif
