@@ -13,20 +13,14 @@ void block_pool_destroy(struct block_pool *p)
 
 bool block_pool_fill(struct block_pool *p, size_t n)
 {
-	struct block *chain = NULL;
+	struct block *chain = NULL, *b;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct block *b = block_pool_take(p, true);
-
-		if (!b) {
-			block_free_all(chain);
-			return false;
-		}
+	for (; i < n && (b = block_pool_take(p, true)); i++)
 		block_push(&chain, b);
-	}
 	p->chain = chain;
-	p->keep = p->n = n;
-	return true;
+	p->keep = p->n = i;
+	return i == n;
 }
 
 size_t block_pool_bytes(struct block_pool *p)

@@ -55,12 +55,10 @@ void block_free(struct block *b)
 	give_up(b - number, 1);
 }
 
-void block_free_all(struct block *b)
+void block_free_all(struct block *chain)
 {
-	while (b) {
-		struct block *next = b->next;
+	struct block *b;
 
+	while ((b = block_pop(&chain)))
 		block_free(b);
-		b = next;
-	}
 }

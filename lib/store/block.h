@@ -67,7 +67,7 @@ struct block *block_begin(struct block *b, uint32_t number);
 void block_free(struct block *b);
 
 /* Frees a chain of blocks. */
-void block_free_all(struct block *b);
+void block_free_all(struct block *chain);
 
 /* Chains of blocks as stacks. */
 static inline void block_push(struct block **chain, struct block *b)
