@@ -170,27 +170,16 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 }
 
 /*
- * More than n timers exist.  From now on all buckets allocate memory as they
- * need it.
+ * From now on the last few slots are used, too.  And if more than n timers
+ * exist (grows), all buckets allocate memory as they need it.
  */
-static void give_up(struct intake *in)
+static void spare_none(struct intake *in, bool grows)
 {
 	for (uint32_t i = 0; i < in->n; i++) {
 		struct bucket *b = &in->bucket[i];
 
 		lock_acquire(&b->lock);
-		b->grows = true;
-		lock_release(&b->lock);
-	}
-}
-
-/* From now on the last few slots are used, too. */
-static void spare_none(struct intake *in)
-{
-	for (uint32_t i = 0; i < in->n; i++) {
-		struct bucket *b = &in->bucket[i];
-
-		lock_acquire(&b->lock);
+		b->grows = b->grows || grows;
 		b->slots.all = true;
 		slots_set_enough(&b->slots);
 		lock_release(&b->lock);
@@ -211,7 +200,7 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 	uint64_t last;
 	int r;
 
-	spare_none(in);
+	spare_none(in, false);
 	do {
 		last = p.scheduled;
 		p = (struct pass){.looks = ALL_LOOKS};
@@ -219,7 +208,7 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 		if (!lacks_memory(r))
 			return r;
 	} while (p.scheduled != last);
-	give_up(in);
+	spare_none(in, true);
 	return bucket_schedule(b, w, t, ret_id);
 }
 

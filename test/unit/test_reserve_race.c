@@ -108,7 +108,7 @@ static void take_entries(struct bucket *b)
 /* All slots are dead, also the last few, which only a second pass uses. */
 static void use_up(void)
 {
-	spare_none(intake);
+	spare_none(intake, false);
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		fill(&intake->bucket[i]);
 	cancel_live();
