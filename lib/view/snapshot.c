@@ -47,12 +47,6 @@ timerthread_free_snapshot(struct timerthread_snapshot *snapshot)
 	memory_free(snapshot);
 }
 
-static bool is_same_instance(const struct timerthread_snapshot *a,
-			     const struct timerthread_snapshot *b)
-{
-	return a->tt == b->tt && a->created == b->created;
-}
-
 TT_EXPORT_RARE int
 timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
 			 const struct timerthread_snapshot *before,
@@ -65,7 +59,8 @@ timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
 	    (unsigned)which >= HISTOGRAMS)
 		return -EINVAL;
 	c = snapshot->counts[which];
-	if (before && (!is_same_instance(before, snapshot) ||
+	if (before && (before->tt != snapshot->tt ||
+		       before->created != snapshot->created ||
 		       !histogram_subtract(&c, &before->counts[which])))
 		return -EINVAL;
 	if (histogram_number(&c) == 0)
