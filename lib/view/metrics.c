@@ -54,18 +54,6 @@ static void add_metric_head(struct text *t, const struct fact *m,
 	text_add(t, "# HELP timerthread_%s%s %s\n", m->name, end, m->help);
 }
 
-static void add_sample(struct text *t, const struct fact *m, const char *label,
-		       uint64_t value)
-{
-	text_add(t, "timerthread_%s%s{name=\"%s\"} ", m->name,
-		 m->kind == COUNTER ? "_total" : "", label);
-	if (m->unit == SECONDS)
-		text_add_seconds(t, value);
-	else
-		text_add(t, "%" PRIu64, value);
-	text_add(t, "\n");
-}
-
 /* A limit for each octave except the last, which has all longer durations. */
 static void add_histogram_samples(struct text *t, const char *name,
 				  const char *label,
@@ -94,11 +82,18 @@ static void add_histogram_samples(struct text *t, const char *name,
 static void add_samples(struct text *t, const struct fact *m,
 			const struct told *told)
 {
-	if (m->kind == HISTOGRAM)
+	if (m->kind == HISTOGRAM) {
 		add_histogram_samples(t, m->name, told->label,
 				      &told->histogram[m->which]);
+		return;
+	}
+	text_add(t, "timerthread_%s%s{name=\"%s\"} ", m->name,
+		 m->kind == COUNTER ? "_total" : "", told->label);
+	if (m->unit == SECONDS)
+		text_add_seconds(t, told->stat[m->which]);
 	else
-		add_sample(t, m, told->label, told->stat[m->which]);
+		text_add(t, "%" PRIu64, told->stat[m->which]);
+	text_add(t, "\n");
 }
 
 /*
@@ -140,13 +135,6 @@ static void tell_apart(struct told *all, size_t i)
 		text_end(&t);
 		j = 0;
 	}
-}
-
-static void look_at_instance(struct timerthread *tt, struct told *told)
-{
-	stats_read(tt, true, told->stat);
-	stats_measured(tt, told->histogram);
-	set_label(told->label, tt);
 }
 
 static int write_page(const struct told *all, size_t n,
@@ -192,7 +180,9 @@ static int format_all(struct timerthread *const *instances, size_t n,
 		      char *buf, size_t size)
 {
 	for (size_t i = 0; i < n; i++) {
-		look_at_instance(instances[i], &all[i]);
+		stats_read(instances[i], true, all[i].stat);
+		stats_measured(instances[i], all[i].histogram);
+		set_label(all[i].label, instances[i]);
 		tell_apart(all, i);
 	}
 	return write_page(all, n, format, buf, size);
