@@ -109,25 +109,6 @@ static void add_running(struct text *t, const struct timerthread *tt)
 	}
 }
 
-/* What is shown of a bucket. */
-struct sight {
-	size_t slots;
-	size_t used;
-	size_t bytes;
-	int64_t nearest;
-};
-
-static struct sight look_at_bucket(struct bucket *b)
-{
-	struct sight s;
-
-	lock_acquire(&b->lock);
-	s = (struct sight){slots_room(&b->slots), slots_used(&b->slots),
-			   bucket_bytes(b), b->nearest};
-	lock_release(&b->lock);
-	return s;
-}
-
 static void add_time(struct text *t, int64_t deadline, int64_t now)
 {
 	uint64_t away = deadline > now ? (uint64_t)deadline - (uint64_t)now
@@ -150,13 +131,20 @@ static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
 
 	text_add(t, "buckets\n");
 	while ((b = intake_take(in, &used))) {
-		struct sight s = look_at_bucket(b);
+		size_t slots, used_slots, bytes;
+		int64_t nearest;
 
+		lock_acquire(&b->lock);
+		slots = slots_room(&b->slots);
+		used_slots = slots_used(&b->slots);
+		bytes = bucket_bytes(b);
+		nearest = b->nearest;
+		lock_release(&b->lock);
 		text_add(t,
 			 "  %" PRIu32 ": %zu slots, %zu used; %zu bytes; "
 			 "first arrival: ",
-			 b->slots.bucket, s.slots, s.used, s.bytes);
-		add_time(t, s.nearest, now);
+			 b->slots.bucket, slots, used_slots, bytes);
+		add_time(t, nearest, now);
 		text_add(t, "\n");
 	}
 }
