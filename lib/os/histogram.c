@@ -64,19 +64,17 @@ static uint64_t rank_of(uint64_t n, double part)
 	return below == 0 ? 1 : below < n ? below : n;
 }
 
-/* `longest` may be older than the steps, and then is in an earlier step. */
-static bool is_below_middle(const struct histogram_counts *c, unsigned step)
-{
-	return histogram_step(c->longest) == step &&
-	       c->longest < middle_of(step);
-}
-
 int64_t histogram_quantile(const struct histogram_counts *c, double part)
 {
 	uint64_t rank = rank_of(histogram_number(c), part);
+	uint64_t middle;
 	unsigned i = 0;
 
 	while (rank > c->step[i])
 		rank -= c->step[i++];
-	return (int64_t)(is_below_middle(c, i) ? c->longest : middle_of(i));
+	middle = middle_of(i);
+	/* It may be older than the steps, and then is in an earlier step. */
+	if (histogram_step(c->longest) == i && c->longest < middle)
+		middle = c->longest;
+	return (int64_t)middle;
 }
