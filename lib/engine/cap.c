@@ -44,15 +44,14 @@ static size_t batch_of(const struct cap *c, size_t common)
  */
 static size_t take_common(struct cap *c, size_t batch_max)
 {
-	size_t common = atomword_load(&c->common->places);
+	size_t common;
 
-	while (common > 0) {
+	while ((common = atomword_load(&c->common->places)) > 0) {
 		size_t batch = batch_of(c, common);
 		size_t n = 1 + (batch < batch_max ? batch : batch_max);
 
 		if (atomword_swap(&c->common->places, common, common - n))
 			return n;
-		common = atomword_load(&c->common->places);
 	}
 	return 0;
 }

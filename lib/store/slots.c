@@ -51,11 +51,11 @@ void slots_destroy(struct slots *t)
 
 int slots_next_chunk(const struct slots *t)
 {
-	int chunk = 0;
-
-	while (chunk < slots_max_chunks(t) && t->memory[chunk])
-		chunk++;
-	return chunk < slots_max_chunks(t) ? chunk : -1;
+	for (int chunk = 0; chunk < slots_max_chunks(t); chunk++) {
+		if (!t->memory[chunk])
+			return chunk;
+	}
+	return -1;
 }
 
 /*

@@ -322,10 +322,8 @@ static inline uint64_t slots_id(const struct slots *t, uint32_t number,
 /* Under the lock. */
 static inline void slots_set_free(struct slots *t, uint32_t number)
 {
-	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
-
 	t->last = number >> SLOT_WORD_LOG2;
-	t->bits[i][t->last] |= UINT64_C(1) << (number % SLOT_FIRST_NUMBER);
+	*slots_word(t, t->last) |= UINT64_C(1) << (number % SLOT_FIRST_NUMBER);
 	t->used--;
 }
 
