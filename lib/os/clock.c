@@ -4,8 +4,6 @@
 #include "os/clock.h"
 #include "os/point.h"
 
-#define NS_PER_S 1000000000
-
 int64_t clock_now(clockid_t clock)
 {
 	struct timespec t;

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#define NS_PER_S 1000000000
+
 int64_t clock_now(clockid_t clock);
 
 /* The clock's name, for people. */

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "os/clock.h"
 #include "os/errno.h"
 #include "os/futex.h"
 
@@ -13,8 +14,6 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define NS_PER_S 1000000000
 
 /*
  * The kernel's 64-bit time.  32-bit machines have a system call of their own
@@ -61,16 +60,13 @@ bool futex_works(void)
 void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 		      int64_t deadline)
 {
+	int64_t at = clock_later(deadline, 0);
+	const struct futex_time t = {at / NS_PER_S, at % NS_PER_S};
 	int op = FUTEX_WAIT_BITSET;
-	struct futex_time t = {0, 0};
 
 	if (clock == CLOCK_REALTIME)
 		op |= FUTEX_CLOCK_REALTIME;
-	if (deadline > 0) {
-		t.sec = deadline / NS_PER_S;
-		t.nsec = deadline % NS_PER_S;
-	}
-	(void)futex(word, op, expected, deadline < INT64_MAX ? &t : NULL);
+	(void)futex(word, op, expected, at < INT64_MAX ? &t : NULL);
 }
 
 void futex_wait_for(atom32 *word, uint32_t expected, long ns)
