@@ -21,18 +21,16 @@ uint32_t garbage_count(struct bucket *b, struct wakeup *w)
  * one whose compare-and-swap succeeds.  It orders nothing; the bucket's lock
  * does.
  */
-static bool is_first_above(struct wakeup *w, uint32_t used)
-{
-	uint32_t limit = atom32_load(&w->limit);
-
-	return used > limit &&
-	       atom32_swap(&w->limit, limit, WAKEUP_TOLD) == limit;
-}
-
 bool garbage_tell(struct bucket *b, struct wakeup *w)
 {
-	return slots_must_tell(&b->slots) &&
-	       is_first_above(w, garbage_count(b, w));
+	uint32_t used, limit;
+
+	if (b->slots.used < b->slots.told + SLOTS_STEP)
+		return false;
+	used = garbage_count(b, w);
+	limit = atom32_load(&w->limit);
+	return used > limit &&
+	       atom32_swap(&w->limit, limit, WAKEUP_TOLD) == limit;
 }
 
 void garbage_set_limit(struct wakeup *w, uint64_t live)

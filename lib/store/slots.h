@@ -291,12 +291,6 @@ static inline bool slots_ready(const struct slots *t)
 	return t->used < t->step || t->fresh < t->ready || t->hot;
 }
 
-/* Under the lock. */
-static inline bool slots_must_tell(const struct slots *t)
-{
-	return t->used >= t->told + SLOTS_STEP;
-}
-
 /* How many slots are not free.  Under the lock. */
 static inline size_t slots_used(const struct slots *t)
 {
