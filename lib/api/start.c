@@ -5,14 +5,6 @@
 #include "api/start.h"
 #include "os/errno.h"
 
-/* A loop does not spin.  And a timer within the slack need not be on time. */
-static int64_t spin_of(const struct options *o, const struct start *how)
-{
-	return how->driver == DRIVER_THREAD && o->spin > o->slack
-		       ? o->spin - o->slack
-		       : 0;
-}
-
 /* Sets what the engine takes from the options. */
 static void set_options(struct timerthread *tt, const struct start *how)
 {
@@ -29,7 +21,10 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	e->dispatch_time = how->driver == DRIVER_POLLED ? o->dispatch_time : 0;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;
-	e->wakeup.spin = spin_of(o, how);
+	/* A loop does not.  And a timer within the slack need not be on time. */
+	e->wakeup.spin = how->driver == DRIVER_THREAD && o->spin > o->slack
+				 ? o->spin - o->slack
+				 : 0;
 }
 
 /*
