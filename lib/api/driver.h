@@ -20,7 +20,7 @@
  */
 int driver_begin(struct timerthread *tt, enum driver driver, bool valid);
 
-/* Also for a timer thread, after its last turn.  The driver's last use of tt. */
+/* Also for a timer thread, after its last turn: its last use of tt. */
 void driver_end(struct timerthread *tt);
 
 #endif

@@ -21,7 +21,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	e->dispatch_time = how->driver == DRIVER_POLLED ? o->dispatch_time : 0;
 	e->cap.max = o->max_timers;
 	e->wakeup.slack = o->slack;
-	/* A loop does not.  And a timer within the slack need not be on time. */
+	/* A loop does not.  A timer within the slack need not be on time. */
 	e->wakeup.spin = how->driver == DRIVER_THREAD && o->spin > o->slack
 				 ? o->spin - o->slack
 				 : 0;
