@@ -11,14 +11,18 @@ import sys
 import time
 
 # As in lib/store/slot.h.  What is built in cannot be looked up everywhere.
-STATE_BITS = 3
-FREE, ARMED, MOVED, RUNNING, REPEATING, ENDING, DEAD, DEAD_MOVED = range(8)
+STATE_BITS = 4
+(FREE, ARMED, MOVED, RUNNING, REPEATING, ENDING, DEAD, DEAD_MOVED, UNARMED,
+ DISARMED, AWAITED) = range(11)
 STATES = {
     ARMED: "pending",
     MOVED: "pending, rescheduled",
     RUNNING: "running",
     REPEATING: "running, to run again",
     ENDING: "running, cancelled",
+    UNARMED: "not armed",
+    DISARMED: "not armed",
+    AWAITED: "running, disarmed",
 }
 SLOTS_LOG2 = 6  # of the first chunk
 SLOT_CHUNK_THERE = 1
@@ -178,7 +182,7 @@ class Instance:
                 yield gdb.Value(at).cast(slot_type).dereference()
 
     def timers(self):
-        """Those that are pending or running, and how many are dead."""
+        """All that are not dead, and how many are dead."""
         found, dead = [], 0
         for slot in self.slots():
             word = int(slot["state"])
@@ -197,13 +201,15 @@ class Timer:
         self.id = armed << 32 | int(slot["index"])
         self.state = state
         self.deadline = int(slot["deadline"])
+        if state in (UNARMED, DISARMED):
+            self.deadline = NEVER
         self.period = int(slot["period"])
         self.fn = int(slot["fn"])
         self.arg = int(slot["arg"])
 
     def line(self, now):
         when = deadline_in_words(self.deadline, now)
-        if self.state in (RUNNING, ENDING):
+        if self.state not in (ARMED, MOVED, REPEATING):
             when = "-"
         every = ""
         if self.period > 0:

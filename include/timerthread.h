@@ -108,12 +108,24 @@ typedef int timerthread_submit_fn(void *ctx, timerthread_fn *run, void *arg);
 typedef uintptr_t timerthread_task_id_fn(void *ctx);
 
 /*
- * timerthread_drain calls this for each timer that it takes back, with the
- * timer's id, function and argument, and with the ctx that was given to
- * timerthread_drain.
+ * timerthread_drain and timerthread_cancel_matching call this for each timer
+ * that they take back, with the timer's id, function and argument, and with the
+ * ctx that was given to them.
  */
 typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 				  void *arg, void *ctx);
+
+/*
+ * Says whether a timer, by its id, function and argument, is one of those that
+ * timerthread_cancel_matching looks for: nonzero, it is.  ctx is as it was
+ * given.  The timer's callback may have freed the argument, so use only its
+ * address, unless the program knows that it still exists.
+ */
+typedef int timerthread_match_fn(timerthread_id id, timerthread_fn *fn,
+				 void *arg, void *ctx);
+
+/* Wakes the loop that calls timerthread_dispatch; see timerthread_set_wake. */
+typedef void timerthread_wake_fn(void *ctx);
 
 /*
  * Reports a callback that has run for too long (timerthread_set_slow_hook), or
@@ -241,7 +253,7 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * timerthread_format_metrics_of; and with timerthread_set_task_id, each run
  * allocates a few bytes, but does without them if it must.  Once there were
  * more than n timers, memory is allocated as without a reserve.  The same after
- * n * 2^29 timers in all, because an id never names a second timer.
+ * n * 2^28 timers in all, because an id never names a second timer.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
@@ -321,6 +333,21 @@ int timerthread_set_task_id(struct timerthread *tt,
 int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
 
 /*
+ * For a loop that cannot watch a descriptor: it sleeps on a condition variable,
+ * for example.  If wake is not NULL, timerthread_start_polled makes no
+ * descriptor.  Instead wake(ctx) is called, on the thread whose call has made
+ * it necessary, when the loop must call timerthread_get_next_deadline again: a
+ * timer is due earlier than the loop was told, or tt was stopped.  It is called
+ * at most once between two calls of timerthread_get_next_deadline or
+ * timerthread_dispatch.
+ * wake must only wake the loop.  It may take locks, but none that a thread
+ * holds while it calls a function on tt; and it must not call one itself.
+ * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
+ */
+int timerthread_set_wake(struct timerthread *tt, timerthread_wake_fn *wake,
+			 void *ctx);
+
+/*
  * Stores a pointer of the program's in tt, and returns it; the library does not
  * use it.  It is NULL at first.  Any thread, at any time, also before start.
  * -EINVAL: tt is NULL; timerthread_get_data then returns NULL.
@@ -357,8 +384,10 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * Timers run, or are submitted, only in timerthread_dispatch.  Scheduling or
  * rescheduling a timer makes a system call only if the timer becomes the
  * earliest of all, or to allocate memory.
- * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
- * before.  -ENOMEM.  -EMFILE, -ENFILE: no descriptor is to be had.
+ * After timerthread_set_wake there is no descriptor, and ret_fd must be NULL.
+ * -EINVAL: tt is NULL, or ret_fd is NULL without timerthread_set_wake, or not
+ * NULL with it.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
+ * -ENOMEM.  -EMFILE, -ENFILE: no descriptor is to be had.
  * -ENOSYS: the kernel, or a filter of system calls, refuses timerfd_create(2),
  * fcntl(2) or futex(2).
  */
@@ -429,7 +458,7 @@ int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
  * Stops tt, discards its timers and frees it.  If tt is NULL, or the default
  * instance, nothing happens.  This waits for threads that are in
  * timerthread_dispatch or timerthread_advance, and for threads that wait in
- * timerthread_stop or timerthread_cancel_wait for a callback to end.  No other
+ * timerthread_stop, or for a callback to end.  No other
  * call on tt may be running, and none may follow.
  * A callback of tt may destroy tt.  Then this returns immediately, and the
  * memory is freed when all callbacks of tt, and the calls that run them, have
@@ -488,6 +517,18 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 			       timerthread_id *ret_id);
 
 /*
+ * Makes a timer that is not armed: it has an id, a function and an argument,
+ * but no deadline.  timerthread_reschedule arms it, from any thread, as often
+ * as one likes.  After each run, and after timerthread_disarm, it is unarmed
+ * again.  It exists until it is cancelled or drained, and counts for
+ * timerthread_set_max_timers until then.  Unarmed, it needs memory, and nothing
+ * else.
+ * Errors as timerthread_schedule, and -EINVAL: ret_id is NULL.
+ */
+int timerthread_add(struct timerthread *tt, timerthread_fn *fn, void *arg,
+		    timerthread_id *ret_id);
+
+/*
  * Returns the roundest time from deadline to deadline + slack: the one that can
  * be divided by the largest power of two.  Timers that may be late, and are
  * scheduled for such times, often get the same one, and then expire together,
@@ -498,13 +539,15 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 int64_t timerthread_round(int64_t deadline, int64_t slack);
 
 /*
- * Changes the deadline of a pending timer.  The timer keeps its id.  If the new
- * deadline is later, the call only stores it.
+ * Changes the deadline of a pending timer, or arms one that is not armed.  The
+ * timer keeps its id.  If the new deadline is later, the call only stores it.
  * For a periodic timer this changes the next run, even while the callback is
  * running, and the timer continues from there.  The callback of a timer that
  * does not repeat can reschedule its own timer: then the timer runs again.
  * Once such a callback has begun, no other caller can reschedule the timer
  * until the callback has done so.
+ * A timer from timerthread_add can be rescheduled at any time, by any thread.
+ * If its callback is running, it runs again after that.
  * -ENOENT: the timer has ended, or its callback has begun (see above), or it
  * was cancelled while its callback was running, or tt never gave this id.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
@@ -518,6 +561,26 @@ int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
  */
 int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
 				 int64_t delay);
+
+/*
+ * Takes the next run of a timer back; the timer stays, with its id, to be
+ * rescheduled or cancelled.  Returns 0 if it was armed: that run will not be.
+ * Returns 1 if its callback is running now, on another thread or because it is
+ * the caller: the timer is not armed after that run.  (A timer that neither is
+ * from timerthread_add nor repeats ends with that run, unless the callback
+ * reschedules it.)  After stop, timers can still be disarmed.
+ * -ENOENT: it was not armed (everything that its callback wrote is visible to
+ * the caller), or it has ended, or tt never gave this id.  -EINVAL: tt is NULL.
+ */
+int timerthread_disarm(struct timerthread *tt, timerthread_id id);
+
+/*
+ * As timerthread_disarm.  But if that returns 1, this waits until the callback
+ * has returned, and then returns 1.  The caller must not hold a lock that the
+ * callback takes.
+ * -EDEADLK: called from the callback of that timer; nothing was disarmed.
+ */
+int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id);
 
 /*
  * Cancels a timer.  Returns 0 if the timer will not run: the library will not
@@ -567,8 +630,28 @@ int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
 			     int64_t *ret_deadline);
 
 /*
- * Takes back all timers that are pending: cancels each and calls visit for it,
- * on the calling thread.  Returns their number (INT_MAX: that many or more).
+ * For a part of a process (a plugin, a connection, a tenant) that ends: cancels
+ * each timer for which match returns nonzero, waits for those of them whose
+ * callbacks are running, and calls visit for each that will not run, on the
+ * calling thread.  Returns how many those are (INT_MAX: that many or more).
+ * visit may be NULL.  When this has returned, no callback of a matching timer
+ * that was scheduled before the call is running, or will run.  Exception: the
+ * callback that makes this call.  A timer that is scheduled meanwhile may be
+ * found or not.
+ * No other call on tt waits for this one.  The caller must not hold a lock that
+ * a callback of a matching timer takes.  match and visit may call any function
+ * on tt, except timerthread_destroy.
+ * If match always returns 0, this shows all timers and takes none.
+ * -EINVAL: tt or match is NULL.
+ */
+int timerthread_cancel_matching(struct timerthread *tt,
+				timerthread_match_fn *match,
+				timerthread_visit_fn *visit, void *ctx);
+
+/*
+ * Takes back all timers that are pending or unarmed: cancels each and calls
+ * visit for it, on the calling thread.  Returns their number (INT_MAX: that
+ * many or more).
  * A timer that is scheduled meanwhile may be visited or not.  A periodic timer
  * whose callback is running is not pending: it is not taken back, and goes on.
  * No other call on tt waits for this one.
@@ -621,10 +704,11 @@ int timerthread_get_overrun(uint64_t *ret_n);
  */
 enum timerthread_stat {
 	/* Timers now: pending; those whose callback is running; cancelled ones
-	 * whose memory has not been recycled. */
+	 * whose memory has not been recycled; those that are not armed. */
 	TIMERTHREAD_STAT_PENDING = 0,
 	TIMERTHREAD_STAT_RUNNING = 1,
 	TIMERTHREAD_STAT_DEAD = 2,
+	TIMERTHREAD_STAT_UNARMED = 3,
 	/* Timers since the start: scheduled; cancelled, that is, by a call that
 	 * returned 0 or by timerthread_drain; of these, the ones taken back by
 	 * timerthread_drain; and those whose memory was recycled. */
@@ -665,9 +749,9 @@ enum timerthread_stat {
  * this at any time, even after stop; no other call on tt waits for it.  While
  * nothing happens the numbers are exact; otherwise they may belong to slightly
  * different moments.  Those "since the start" never get smaller.
- * A cancel counts nothing.  So for PENDING, RUNNING, DEAD, CANCELLED and
- * RECYCLED this looks at each timer that there is memory for, which needs some
- * milliseconds for a million.
+ * A cancel counts nothing.  So for PENDING, RUNNING, DEAD, UNARMED, CANCELLED
+ * and RECYCLED this looks at each timer that there is memory for, which needs
+ * some milliseconds for a million.
  * -EINVAL: tt or ret_value is NULL, or there is no such stat.
  */
 int timerthread_get_stat(struct timerthread *tt, enum timerthread_stat which,

@@ -1,78 +1,97 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking back all timers that are pending.
+ * Taking back many timers: all that wait, or those that match.
  *
- * A drain goes through the slots, not the queues: a timer that is pending is
- * pending in its slot, wherever its entry is.  Each timer is cancelled as by
- * timerthread_cancel, with a compare-and-swap and without a lock.  So no thread
- * waits for a drain, however long it takes.  The timers that were drained are
- * dead, and are recycled like other cancelled timers.
+ * Both go through the slots, not the queues: a timer is in its slot, wherever
+ * its entry is.  A walk (walk.h) shows each timer, and then it is cancelled by
+ * its id as by any other call.  So no thread waits for a drain, however long it
+ * takes, and match and visit are called without a lock.  The timers are dead
+ * then, and are recycled like other cancelled timers.
  *
- * Each is counted before its visit, which may throw.
+ * Each timer is counted before its visit, which may throw.
  */
 #include "config.h"
 
 #include "api/instance.h"
+#include "intake/walk.h"
 #include "os/base.h"
 #include "os/tool.h"
 
 #include <errno.h>
 #include <limits.h>
 
-struct visitor {
+struct sweep {
+	struct timerthread *tt;
+	timerthread_match_fn *match;
 	timerthread_visit_fn *visit;
 	void *ctx;
+	uint64_t n; /* timers that it has taken */
 };
 
-/* The load is relaxed: slot_take_pending looks again. */
-static bool drain_slot(struct timerthread *tt, const struct slots *t,
-		       uint32_t number, const struct visitor *v)
+static void count_and_visit(const struct seen_timer *t, struct sweep *w)
 {
-	struct slot *s = slots_at(t, number);
-	uint64_t id = slots_id(t, number, atom32_load(&s->state));
-	struct callback c;
-
-	if (slot_take_pending(s, id, &c) != 0)
-		return false;
-	tool_acquire(s);
-	cap_give(&tt->engine.cap);
-	instance_count(tt, &tt->drained);
-	v->visit(id, c.fn, c.arg, v->ctx);
-	return true;
+	w->n++;
+	if (w->visit)
+		w->visit(t->id, t->timer.fn, t->timer.arg, w->ctx);
 }
 
-/* Drains the slots that had been used when it began.  Returns how many. */
-static uint32_t drain_bucket(struct timerthread *tt, struct bucket *b,
-			     const struct visitor *v)
+static void drain_one(const struct seen_timer *t, void *ctx)
 {
-	uint32_t end, n = 0;
+	struct sweep *w = ctx;
+	struct slot *s = intake_slot(w->tt->engine.intake, t->id);
 
-	lock_acquire(&b->lock);
-	end = slots_end(&b->slots);
-	lock_release(&b->lock);
-	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++)
-		n += drain_slot(tt, &b->slots, i, v);
-	return n;
+	if (engine_cancelled(&w->tt->engine, s,
+			     slot_cancel_pending(s, t->id)) != 0)
+		return;
+	tool_acquire(s);
+	instance_count(w->tt, &w->tt->drained);
+	count_and_visit(t, w);
+}
+
+/* Waits for its callback, unless the caller is in it. */
+static int cancel(struct timerthread *tt, timerthread_id id)
+{
+	int r = timerthread_cancel_wait(tt, id);
+
+	return r == -EDEADLK ? timerthread_cancel(tt, id) : r;
+}
+
+static void match_one(const struct seen_timer *t, void *ctx)
+{
+	struct sweep *w = ctx;
+
+	if (w->match(t->id, t->timer.fn, t->timer.arg, w->ctx) != 0 &&
+	    cancel(w->tt, t->id) == 0)
+		count_and_visit(t, w);
+}
+
+/* An instance that was never started has no timers. */
+static int sweep(struct sweep *w,
+		 void (*see)(const struct seen_timer *t, void *ctx))
+{
+	if (instance_lives(w->tt))
+		intake_walk(w->tt->engine.intake, see, w);
+	return w->n < INT_MAX ? (int)w->n : INT_MAX;
 }
 
 TT_EXPORT int timerthread_drain(struct timerthread *tt,
 				timerthread_visit_fn *visit, void *ctx)
 {
-	const struct visitor v = {visit, ctx};
+	struct sweep w = {tt, NULL, visit, ctx, 0};
 	int r = instance_check(tt, visit != NULL);
-	struct bucket_set used;
-	struct bucket *b;
-	uint64_t n = 0;
 
 	if (r < 0)
 		return r;
-	if (tt->options.is_default)
-		return -EPERM;
-	/* An instance that was never started has no timers. */
-	if (!instance_lives(tt))
-		return 0;
-	used = intake_used(tt->engine.intake);
-	while ((b = intake_take(tt->engine.intake, &used)))
-		n += drain_bucket(tt, b, &v);
-	return n < INT_MAX ? (int)n : INT_MAX;
+	return tt->options.is_default ? -EPERM : sweep(&w, drain_one);
+}
+
+TT_EXPORT int timerthread_cancel_matching(struct timerthread *tt,
+					  timerthread_match_fn *match,
+					  timerthread_visit_fn *visit,
+					  void *ctx)
+{
+	struct sweep w = {tt, match, visit, ctx, 0};
+	int r = instance_check(tt, match != NULL);
+
+	return r < 0 ? r : sweep(&w, match_one);
 }

@@ -22,13 +22,14 @@ static int begin_polled(struct timerthread *tt, void *arg)
 
 TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 {
-	int r = start_instance(tt, ret_fd != NULL,
+	bool valid = tt && !ret_fd == (tt->options.waking.fn != NULL);
+	int r = start_instance(tt, valid,
 			       &(struct start){
 				       .driver = DRIVER_POLLED,
 				       .begin = begin_polled,
 			       });
 
-	if (r == 0)
+	if (r == 0 && ret_fd)
 		*ret_fd = tt->engine.wakeup.sleeper.fd;
 	return r;
 }

@@ -35,14 +35,15 @@ static void leave_run(struct timerthread *tt, bool counted)
 static int64_t finish_on_executor(struct timerthread *tt, struct bucket *b,
 				  struct slot *s)
 {
+	struct engine *e = &tt->engine;
 	int64_t due;
+	bool lives_on = handover_rearm(b, &e->wakeup, s, &due) != EXPIRY_OVER;
 
-	if (handover_rearm(b, &tt->engine.wakeup, s, &due))
-		return due;
 	/* First: a thread that sees the timer's end can use the place. */
-	cap_give(&tt->engine.cap);
-	if (unlikely(handover_end(b, s, &due)))
-		await_wake(&tt->engine.await, s);
+	if (!lives_on)
+		cap_give(&e->cap);
+	if (lives_on || handover_end(b, s, &due))
+		await_wake(&e->await, s);
 	return due;
 }
 

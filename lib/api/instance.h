@@ -48,6 +48,11 @@ struct hooks {
 	void *arg;
 };
 
+struct waking {
+	timerthread_wake_fn *fn; /* NULL: a loop has a descriptor */
+	void *ctx;
+};
+
 struct submitting {
 	timerthread_submit_fn *fn; /* NULL: there is no executor */
 	void *ctx;
@@ -65,6 +70,7 @@ struct options {
 	size_t reserve; /* timers */
 	struct hooks hooks;
 	struct submitting submitting;
+	struct waking waking;
 	struct task_id task_id;
 	struct slow slow;
 	int64_t dispatch_time;

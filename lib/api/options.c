@@ -110,6 +110,14 @@ TT_EXPORT_RARE int timerthread_set_executor(struct timerthread *tt,
 	return set_option(tt, true, OPTION(submitting), &s);
 }
 
+TT_EXPORT_RARE int timerthread_set_wake(struct timerthread *tt,
+					timerthread_wake_fn *wake, void *ctx)
+{
+	const struct waking w = {wake, ctx};
+
+	return set_option(tt, true, OPTION(waking), &w);
+}
+
 TT_EXPORT_RARE int timerthread_set_task_id(struct timerthread *tt,
 					   timerthread_task_id_fn *task_id,
 					   void *ctx)

@@ -20,6 +20,8 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	e->slow = o->slow;
 	e->dispatch_time = how->driver == DRIVER_POLLED ? o->dispatch_time : 0;
 	e->cap.max = o->max_timers;
+	e->wakeup.wake = how->driver == DRIVER_POLLED ? o->waking.fn : NULL;
+	e->wakeup.wake_ctx = o->waking.ctx;
 	e->wakeup.slack = o->slack;
 	/* A loop does not.  A timer within the slack need not be on time. */
 	e->wakeup.spin = how->driver == DRIVER_THREAD && o->spin > o->slack

@@ -108,6 +108,16 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 	return schedule(tt, &t, ret_id);
 }
 
+TT_EXPORT int timerthread_add(struct timerthread *tt, timerthread_fn *fn,
+			      void *arg, timerthread_id *ret_id)
+{
+	const struct timer t = {TIMERTHREAD_NEVER, PERIOD_ADDED, fn, arg, 0};
+
+	if (unlikely(!tt || !fn || !ret_id))
+		return instance_check(tt, false);
+	return schedule(tt, &t, ret_id);
+}
+
 /*
  * All calls on a timer that exists begin with this.  Returns 0 and stores its
  * slot, or returns an error.  An instance that does not live has no timers.
@@ -134,12 +144,11 @@ static inline void learn(const struct slot *s)
 }
 
 /* The end of a call that has tried to cancel, with the result r. */
-static TT_INLINE int cancelled(struct timerthread *tt, const struct slot *s,
+static TT_INLINE int cancelled(struct timerthread *tt, struct slot *s,
 			       timerthread_id id, int r)
 {
 	learn(s);
-	if (likely(r == 0))
-		cap_give(&tt->engine.cap);
+	r = engine_cancelled(&tt->engine, s, r);
 	PROBE2(cancel, id, r);
 	return r;
 }
@@ -157,8 +166,8 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 				      void **ret_arg)
 {
-	struct callback c;
 	struct slot *s;
+	void *arg;
 	int r;
 
 	if (unlikely(!tt || !ret_arg))
@@ -166,36 +175,69 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 	r = find_slot(tt, id, &s);
 	if (unlikely(r < 0))
 		return r;
-	r = cancelled(tt, s, id, slot_take(s, id, &c));
+	r = cancelled(tt, s, id, slot_take(s, id, &arg));
 	if (r == 0)
-		*ret_arg = c.arg;
+		*ret_arg = arg;
+	return r;
+}
+
+/* As bucket_disarm. */
+static inline int disarm(struct timerthread *tt, struct slot *s,
+			 timerthread_id id, bool running)
+{
+	int r = bucket_disarm(intake_bucket(tt->engine.intake, slot_index(id)),
+			      s, id, running);
+
+	/* Else the caller asks again. */
+	if (r != 1 || running)
+		PROBE2(disarm, id, r);
 	return r;
 }
 
 /* It was running a moment ago, and still is if the caller is its callback. */
-static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id)
+static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id,
+		    bool cancels)
 {
 	struct engine *e = &tt->engine;
+	int r;
 
-	return instance_inside(tt, id)
-		       ? -EDEADLK
-		       : await_cancel(&e->await, &e->cap, s, id);
+	if (instance_inside(tt, id))
+		return -EDEADLK;
+	await_begin(&e->await);
+	r = cancels ? cancelled(tt, s, id, slot_cancel(s, id))
+		    : disarm(tt, s, id, true);
+	return await_end(&e->await, s, id, r);
 }
 
 TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 {
-	struct callback c;
 	struct slot *s;
 	int r = find_slot(tt, id, &s);
 
 	if (r < 0)
 		return r;
-	r = slot_take_pending(s, id, &c);
+	r = slot_cancel_pending(s, id);
 	if (likely(r != 1))
 		return cancelled(tt, s, id, r);
-	r = wait_for(tt, s, id);
-	PROBE2(cancel, id, r);
-	return r;
+	return wait_for(tt, s, id, true);
+}
+
+TT_EXPORT int timerthread_disarm(struct timerthread *tt, timerthread_id id)
+{
+	struct slot *s;
+	int r = find_slot(tt, id, &s);
+
+	return unlikely(r < 0) ? r : disarm(tt, s, id, true);
+}
+
+TT_EXPORT int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id)
+{
+	struct slot *s;
+	int r = find_slot(tt, id, &s);
+
+	if (r == 0)
+		r = disarm(tt, s, id, false);
+	return likely(r != 1) ? r : wait_for(tt, s, id, false);
 }
 
 /* Errors that hold for all timers come before errors of this one. */

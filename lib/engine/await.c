@@ -7,18 +7,29 @@
 
 #include <limits.h>
 
-int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
+void await_begin(struct await *a)
 {
-	const uint32_t ending = slot_in(slot_word(id), SLOT_ENDING);
-	int r;
-
 	atom32_add(&a->waiting, 1);
-	r = slot_cancel(s, id);
-	if (r == 0)
-		cap_give(c);
-	/* Acquire: pairs with the store in expiry_end. */
-	while (r == 1 && atom32_load_acquire(&s->state) == ending)
-		futex_wait_until(&s->state, ending, CLOCK_MONOTONIC, INT64_MAX);
+}
+
+/*
+ * Is the run that was cancelled or disarmed still going on?  Not if it is one
+ * that has begun since, which nobody has disarmed.  Acquire: pairs with
+ * slot_free in expiry_end, and with slot_change in expiry_rearm.
+ */
+static bool goes_on(const struct slot *s, uint64_t id, uint32_t *word)
+{
+	*word = atom32_load_acquire(&s->state);
+	return slot_holds(*word, id) && slot_runs(*word) &&
+	       slot_state(*word) != SLOT_RUNNING;
+}
+
+int await_end(struct await *a, struct slot *s, uint64_t id, int r)
+{
+	uint32_t word;
+
+	while (r == 1 && goes_on(s, id, &word))
+		futex_wait_until(&s->state, word, CLOCK_MONOTONIC, INT64_MAX);
 	/* The last use of the slot: once no thread waits, it may be freed. */
 	tool_acquire(s);
 	atom32_add(&a->waiting, UINT32_MAX);
@@ -26,7 +37,7 @@ int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id)
 }
 
 /*
- * The addition pairs with the first one in await_cancel.  If it comes before
+ * The addition pairs with the one in await_begin.  If it comes before
  * that, the thread that waits finds the state changed.
  */
 void await_wake(struct await *a, struct slot *s)

@@ -1,47 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for the end of a callback whose timer was cancelled while it ran.
+ * Waiting for the end of a callback whose timer was cancelled, or disarmed,
+ * while it ran.
  *
  * The thread sleeps on a futex, which is the state of the timer's slot.  The
  * end of the run changes it (expiry.h), and wakes the thread.
  *
  * Guarantees:
- *  1. await_cancel returns when the callback has ended, and everything that the
- *     callback wrote is visible then.
- *  2. A timer that is not cancelled while its callback runs costs nothing here.
- *     One that is, for which no thread waits, costs no system call.
- *  3. A thread in await_cancel counts as waiting until it has done everything
- *     that it does with the instance.  So its caller must do nothing more, and
- *     await_cancel also tells tools that the callback has ended.
+ *  1. await_end returns when the callback has ended, and everything that the
+ *     callback wrote is visible then.  If the timer was armed again meanwhile,
+ *     it may also wait for the next run.
+ *  2. A timer that ends with its run, and is not cancelled while its callback
+ *     runs, costs nothing here.  Others, if no thread waits, cost no system
+ *     call.
+ *  3. A thread counts as waiting from await_begin to await_end, which is the
+ *     last that it does with the instance.  So await_end also tells tools that
+ *     the callback has ended.
  *  4. The end of a callback wakes the threads that wait for it, and no others.
  *
- * Any thread: cancel.  The thread that runs the timer: wake.  The thread that
- * destroys the instance: empty.
+ * Any thread: begin, end.  The thread that runs the timer: wake.  The thread
+ * that destroys the instance: empty.
  */
 #ifndef TT_AWAIT_H
 #define TT_AWAIT_H
 
-#include "engine/cap.h"
 #include "store/slot.h"
 
 struct await {
-	atom32 waiting; /* threads in await_cancel */
+	atom32 waiting; /* threads between await_begin and await_end */
 };
 
 /*
- * As slot_cancel, for the timer in s, which was running a moment ago.  Returns
- * 1 only when the callback has ended.  If it returns 0, it has given the
- * timer's place back.  Must not be called from that callback.
+ * Between these two the thread cancels or disarms the timer in s, with the
+ * result r.  If that is 1, the callback was running then, and has ended when
+ * await_end returns r.  Must not be called from that callback.
  */
-int await_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id);
+void await_begin(struct await *a);
+int await_end(struct await *a, struct slot *s, uint64_t id, int r);
 
 /*
- * To be called after expiry_end has returned true, with no lock held.  The slot
- * may hold another timer by now, whose waiters then look again.
+ * To be called when a run has ended, if the timer lives on or expiry_end has
+ * returned true; with no lock held.  The slot may hold another timer by now,
+ * whose waiters then look again.
  */
 void await_wake(struct await *a, struct slot *s);
 
-/* Waits until no thread is in await_cancel. */
+/* Waits until no thread is waiting. */
 void await_empty(struct await *a);
 
 #endif

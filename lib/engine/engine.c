@@ -30,7 +30,10 @@ static bool make_parts(struct engine *e, uint32_t buckets)
 
 int engine_open(struct engine *e, uint32_t buckets, bool polled)
 {
-	int r = sleeper_open(&e->wakeup.sleeper, e->watch.clock, polled);
+	bool sleeps = !e->wakeup.wake; /* else the program does */
+	int r = sleeper_open(&e->wakeup.sleeper,
+			     sleeps ? e->watch.clock : CLOCK_MONOTONIC,
+			     polled && sleeps);
 
 	if (r < 0)
 		return r;

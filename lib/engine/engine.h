@@ -139,6 +139,22 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled);
 bool engine_reserve(struct engine *e, size_t n);
 
 /*
+ * The end of an attempt to cancel the timer in s, with the result r of slot.h.
+ * Gives back its place and, if it was unarmed, its slot.  Returns as
+ * timerthread_cancel.
+ */
+static inline int engine_cancelled(struct engine *e, struct slot *s, int r)
+{
+	if (unlikely(r == SLOT_LEFT)) {
+		bucket_give(intake_bucket(e->intake, s->index), s);
+		r = 0;
+	}
+	if (likely(r == 0))
+		cap_give(&e->cap);
+	return r;
+}
+
+/*
  * Frees what engine_open made.  inherited: in a child of fork(2).  Threads that
  * do not exist there may have been changing some of this; what they were
  * changing is left alone, and its memory is lost.

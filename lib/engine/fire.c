@@ -38,12 +38,16 @@ static void finish_on_driver(struct engine *e, struct bucket *b, struct slot *s,
 {
 	int64_t earliest = wakeup_earliest(&e->wakeup, e->until);
 
+	enum expiry x;
+
 	counter_add(&e->fired, 1);
-	if (expiry_repeat(b, s, entry, earliest)) {
+	x = expiry_repeat(b, s, entry, earliest);
+	if (x != EXPIRY_OVER) {
+		await_wake(&e->await, s);
 		/* If it is due again already, it is for the next turn. */
-		if (entry->deadline <= e->until)
+		if (x == EXPIRY_LATER && entry->deadline <= e->until)
 			pending_send_back(&e->pending, *entry);
-		else
+		else if (x == EXPIRY_LATER)
 			pending_file(&e->pending, *entry, e->until);
 		return;
 	}

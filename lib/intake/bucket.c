@@ -65,3 +65,10 @@ void bucket_set_open(struct bucket *b, bool open)
 	b->state = open ? BUCKET_OPEN : BUCKET_SHUT;
 	lock_release(&b->lock);
 }
+
+void bucket_give(struct bucket *b, struct slot *s)
+{
+	lock_acquire(&b->lock);
+	slots_give(&b->slots, s, s->index >> b->slots.shift);
+	lock_release(&b->lock);
+}

@@ -27,9 +27,9 @@
  *  5. No timer in the bucket is due before `nearest`, which is announced to the
  *     wake-up.  Exception: while the driver is visiting the bucket.
  *
- * Any thread: schedule, reschedule, get_deadline.  Its first user: init.  The
- * thread that starts or stops the instance: set_open.  The driver: collect,
- * put, reclaim, flush.
+ * Any thread: schedule, reschedule, disarm, give, get_deadline.  Its first
+ * user: init.  The thread that starts or stops the instance: set_open.  The
+ * driver: collect, put, reclaim, flush.
  */
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H
@@ -109,7 +109,7 @@ void bucket_destroy(struct bucket *b);
 /* False: from now on nothing is scheduled here. */
 void bucket_set_open(struct bucket *b, bool open);
 
-/* As timerthread_schedule_every.  The arguments were checked. */
+/* As timerthread_schedule_every, or _add.  The arguments were checked. */
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 		    uint64_t *ret_id);
 
@@ -119,6 +119,10 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
  */
 int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 		      uint64_t id, int64_t deadline, bool inside);
+
+/* As slot_disarm.  bucket_give makes a slot free, after SLOT_LEFT. */
+int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running);
+void bucket_give(struct bucket *b, struct slot *s);
 
 /* As timerthread_get_deadline. */
 int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,

@@ -36,19 +36,29 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 }
 
 /*
+ * Frees the slot of a timer that was cancelled; drops the entry of one that was
+ * disarmed.  Else returns PENDING, and *word is its state.  Under the lock.
+ *
  * The load is relaxed: the lock orders the rest, and a change of the state
  * fails if it is no longer *word.
  */
+static enum expiry settle(struct slot *s, const struct entry *e, uint32_t *word)
+{
+	*word = atom32_load(&s->state);
+	if (!slot_owns(s, e) || (slot_state(*word) == SLOT_DISARMED &&
+				 slot_change(s, word, SLOT_UNARMED)))
+		return EXPIRY_STALE;
+	return slot_is_dead(*word) ? over(s, *word) : EXPIRY_PENDING;
+}
+
 enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
 {
 	int64_t due = clock_later(s->deadline, e->deadline);
+	enum expiry x = settle(s, e, word);
 
-	*word = atom32_load(&s->state);
-	if (!slot_owns(s, e))
-		return EXPIRY_STALE;
-	if (slot_is_dead(*word))
-		return over(s, *word);
+	if (x != EXPIRY_PENDING)
+		return x;
 	/*
 	 * An entry that is too early is put back even if its timer is due:
 	 * others may be due before it.  And a timer that was rescheduled twice
@@ -69,9 +79,10 @@ enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 	if (x != EXPIRY_RUN)
 		return x;
 	/* Since then it can only have been cancelled. */
-	if (!slot_change(s, &word, s->period ? SLOT_REPEATING : SLOT_RUNNING))
+	if (!slot_change(s, &word,
+			 s->period > 0 ? SLOT_REPEATING : SLOT_RUNNING))
 		return over(s, word);
-	if (s->period)
+	if (s->period > 0)
 		s->deadline = expiry_next(s->deadline, s->period, now, overrun);
 	return EXPIRY_RUN;
 }
@@ -91,41 +102,47 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 	return x;
 }
 
-bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
+/* Under the lock, only a cancel changes the state. */
+enum expiry expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
 {
 	uint32_t word = atom32_load(&s->state);
 	int64_t due = clock_later(s->deadline, earliest);
 
-	return likely(slot_state(word) == SLOT_REPEATING) &&
-	       put_back(s, &word, e, due);
+	if (slot_state(word) == SLOT_ENDING || !slot_lives_on(s))
+		return EXPIRY_OVER;
+	if (slot_state(word) == SLOT_REPEATING)
+		return put_back(s, &word, e, due) ? EXPIRY_LATER : EXPIRY_OVER;
+	return slot_change(s, &word, SLOT_UNARMED) ? EXPIRY_STALE : EXPIRY_OVER;
 }
 
-bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
-		   int64_t earliest)
+enum expiry expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
+			  int64_t earliest)
 {
-	bool repeats;
+	enum expiry x;
 
-	if (likely(!slot_repeats(s)))
-		return false;
+	if (likely(!slot_lives_on(s)))
+		return EXPIRY_OVER;
 	lock_acquire(&b->lock);
-	repeats = expiry_rearm(s, e, earliest);
+	x = expiry_rearm(s, e, earliest);
 	lock_release(&b->lock);
-	return repeats;
+	return x;
 }
 
 /*
- * The loads are relaxed: the callback ran on this thread.  Nobody else changes
- * "ending".  Release: pairs with the load in await_cancel, and with the
- * compare-and-swap of a cancel that is so late that it finds the slot free.
+ * The load is relaxed: the callback ran on this thread.  Freeing releases:
+ * pairs with the load in await_end, and with the compare-and-swap of a cancel
+ * that is so late that it finds the slot free.
  */
 bool expiry_end(struct slot *s)
 {
 	uint32_t word = atom32_load(&s->state);
+	bool awaited = slot_state(word) != SLOT_RUNNING;
 
-	if (likely(slot_state(word) == SLOT_RUNNING && slot_free(s, word)))
-		return false;
-	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
-	return true;
+	while (unlikely(!slot_free(s, word))) {
+		word = atom32_load(&s->state);
+		awaited = true;
+	}
+	return awaited;
 }
 
 enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
@@ -138,10 +155,10 @@ enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
 		return EXPIRY_STALE;
 	if (slot_state(word) == SLOT_DEAD)
 		return over(s, word);
-	if (likely(slot_state(word) != SLOT_DEAD_MOVED))
+	if (likely(slot_is_pending(word)))
 		return EXPIRY_PENDING;
 	lock_acquire(&b->lock);
-	x = slot_owns(s, e) ? over(s, word) : EXPIRY_STALE;
+	x = settle(s, e, &word);
 	lock_release(&b->lock);
 	return x;
 }

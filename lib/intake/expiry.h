@@ -8,6 +8,7 @@
  *  2. If a timer was rescheduled to a later time, repeats, or was armed again
  *     from its callback, it gets an entry that must be put back.  No other
  *     timer does.
+ *  3. If a timer was disarmed, its entry is dropped, and it is unarmed.
  *
  * The driver, or the thread that a timer was handed over to; see handover.h.
  */
@@ -21,7 +22,7 @@ enum expiry {
 	EXPIRY_RUN,     /* it is running now; its callback must be called */
 	EXPIRY_LATER,   /* the entry, as it is now, must be queued again */
 	EXPIRY_OVER,    /* cancelled; its slot was freed, and must be added */
-	EXPIRY_STALE,   /* the entry did not count: there is nothing to do */
+	EXPIRY_STALE,   /* the entry no longer counts: there is nothing to do */
 };
 
 /*
@@ -33,16 +34,18 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
 			 int64_t now, uint64_t *overrun);
 
 /*
- * To be called when the callback has returned.  True: the timer runs again, and
- * e, as it is now, must be queued.  e is not due before `earliest` (see
- * wakeup_earliest).  False: the timer does not run again.
+ * To be called when the callback has returned.
+ *  - LATER: the timer runs again, and e, as it is now, must be queued.  It is
+ *    not due before `earliest` (see wakeup_earliest).
+ *  - STALE: the timer lives on, and is unarmed.
+ *  - OVER: the timer has ended.  Its slot is not free until expiry_end.
  */
-bool expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
-		   int64_t earliest);
+enum expiry expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
+			  int64_t earliest);
 
 /*
- * running, ending -> free, for a timer that does not run again.  True: it was
- * cancelled while it ran, and a thread may wait for its end (await.h).
+ * Frees the slot of a timer that has ended with its run.  True: it was
+ * cancelled or disarmed while it ran, and a thread may wait (await.h).
  */
 bool expiry_end(struct slot *s);
 
@@ -56,7 +59,7 @@ enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word);
 enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 		       uint64_t *overrun);
-bool expiry_rearm(struct slot *s, struct entry *e, int64_t earliest);
+enum expiry expiry_rearm(struct slot *s, struct entry *e, int64_t earliest);
 
 /*
  * Looks at an entry without beginning its timer.  Returns PENDING, OVER or

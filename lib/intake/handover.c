@@ -142,6 +142,8 @@ static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct wakeup *w,
 	}
 	if (x == EXPIRY_OVER)
 		slots_give(&b->slots, s, s->index >> b->slots.shift);
+	else if (x == EXPIRY_STALE)
+		clear_handed_over(s);
 	lock_release(&b->lock);
 	return x;
 }
@@ -159,24 +161,29 @@ enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 	return begin_slow(b, w, s, overrun);
 }
 
-bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
-		    int64_t *ret_due)
+enum expiry handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
+			   int64_t *ret_due)
 {
+	enum expiry x;
 	struct entry e;
 	int64_t now;
 
-	if (likely(!slot_repeats(s)))
-		return false;
+	if (likely(!slot_lives_on(s)))
+		return EXPIRY_OVER;
 	now = watch_now(w->watch);
 	lock_acquire(&b->lock);
 	*ret_due = s->queued;
-	if (expiry_rearm(s, &e, wakeup_earliest(w, now))) {
+	x = expiry_rearm(s, &e, wakeup_earliest(w, now));
+	if (x != EXPIRY_OVER)
 		counter_add(&b->fired, 1);
+	if (x == EXPIRY_LATER) {
 		file_handed_over(b, w, s, now);
-		return true;
+		return x;
 	}
+	if (x == EXPIRY_STALE)
+		clear_handed_over(s);
 	lock_release(&b->lock);
-	return false;
+	return x;
 }
 
 bool handover_end(struct bucket *b, struct slot *s, int64_t *ret_due)

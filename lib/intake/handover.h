@@ -40,17 +40,19 @@ enum expiry handover_give(struct bucket *b, struct slot *s, struct entry *e,
  *  - LATER: the timer was rescheduled to a later time, and has an entry for
  *    that now, or is stranded.
  *  - OVER: the timer was cancelled, and its slot is free.
+ *  - STALE: it was disarmed, and is unarmed.
  */
 enum expiry handover_begin(struct bucket *b, struct wakeup *w, struct slot *s,
 			   uint64_t *overrun);
 
 /*
- * To be called when the callback has returned.  True: the timer runs again, and
- * *ret_due is the time at which the run that has ended was due.  False: it does
- * not.  It is still handed over, until handover_end.
+ * To be called when the callback has returned.  Returns as expiry_repeat, but
+ *  - LATER: the timer has an entry, or is stranded.
+ *  - OVER: it is still handed over, until handover_end.
+ * Else *ret_due is the time at which the run that has ended was due.
  */
-bool handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
-		    int64_t *ret_due);
+enum expiry handover_rearm(struct bucket *b, struct wakeup *w, struct slot *s,
+			   int64_t *ret_due);
 
 /*
  * Ends a timer with its last run: counts the run, and frees the slot.  *ret_due

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rescheduling.
+ * Rescheduling and disarming.
  *
  * To a later time: the timer's entry stays where it is.  The state "moved"
  * tells the thread that finds the entry that there is another deadline.  That
@@ -9,9 +9,14 @@
  * Go runtime and libev do the same.)
  *
  * To an earlier time: the timer gets a new entry in the same bucket, with a
- * ticket of its own, and the old entry no longer counts.  The same if there is
- * a slack, and the new deadline has passed.  A timer that is handed over (see
- * handover.h) has no entry: the new deadline is for the entry that it will get.
+ * ticket of its own, and the old entry no longer counts.  The same if it was
+ * unarmed; or if there is a slack, and the new deadline has passed.  A timer
+ * that is handed over (see handover.h) has no entry: the new deadline is for
+ * the entry that it will get.
+ *
+ * Disarming is a lock and a change of the state.  The entry stays, and is
+ * dropped when it is found.  If the timer is armed again before that, for the
+ * same time or later, the entry serves again.
  */
 #include "config.h"
 
@@ -20,10 +25,17 @@
 #include "intake/handover.h"
 #include "os/tool.h"
 
+/* Results of move_timer and get_new_entry, besides 0 and -ENOENT. */
+enum {
+	NEEDS_ENTRY = 1,
+	HANDED_OVER = 2,
+	LOOK_AGAIN = 3, /* the timer has begun, or was cancelled */
+};
+
 /*
- * Marks a pending timer as moved: from then on the driver takes the lock when
- * it finds the entry.  False: the timer was cancelled, or has begun; neither
- * needs the lock.
+ * Marks a timer that has an entry as moved: from then on the driver takes the
+ * lock when it finds the entry.  False: the timer was cancelled, or has begun;
+ * neither needs the lock.
  */
 static bool mark_moved(struct slot *s, uint32_t word)
 {
@@ -32,26 +44,13 @@ static bool mark_moved(struct slot *s, uint32_t word)
 }
 
 /*
- * Reschedules a pending timer.  1: it needs a new entry.  at_once: it must not
- * wait for the slack.
+ * Can a running timer get a next run?  If it ends with this run, only from its
+ * own callback.
  */
-static int move_pending(struct slot *s, uint32_t word, int64_t deadline,
-			bool at_once)
+static bool can_repeat(const struct slot *s, uint32_t word, bool inside)
 {
-	if (deadline < s->queued || at_once)
-		return 1;
-	return deadline == s->deadline || mark_moved(s, word) ? 0 : -ENOENT;
-}
-
-/* Reschedules the next run of a timer, if there is one or may be one. */
-static int move_running(struct slot *s, uint32_t word, bool inside)
-{
-	if (slot_state(word) == SLOT_REPEATING)
-		return 0;
-	return inside && slot_state(word) == SLOT_RUNNING &&
-			       slot_change(s, &word, SLOT_REPEATING)
-		       ? 0
-		       : -ENOENT;
+	return slot_runs(word) && slot_state(word) != SLOT_ENDING &&
+	       (inside || slot_lives_on(s));
 }
 
 /*
@@ -70,49 +69,61 @@ static uint32_t learn_state(const struct slot *s)
 	return word;
 }
 
-/* As bucket_reschedule, under the lock.  1: it needs a new entry. */
-static int move_timer(struct slot *s, uint64_t id, int64_t deadline,
-		      bool inside, bool at_once)
+/* The call has succeeded.  Under the lock. */
+static void set_deadline(struct bucket *b, struct slot *s, int64_t deadline)
 {
-	uint32_t word = learn_state(s);
-	int r;
-
-	if (slot_in(word, SLOT_ARMED) != slot_word(id))
-		return -ENOENT;
-	r = slot_is_pending(word) ? move_pending(s, word, deadline, at_once)
-				  : move_running(s, word, inside);
-	if (r == 0)
-		s->deadline = deadline;
-	return r;
+	s->deadline = deadline;
+	counter_add(&b->rescheduled, 1);
 }
 
 /*
- * For a pending timer.  Its new entry will have the deadline `due`.  "Moved"
- * comes first, then the ticket.  1: the timer is handed over, or the driver has
- * just handed it over.
+ * As bucket_reschedule, under the lock.  at_once: the timer must not wait for
+ * the slack.
  */
-static int get_new_entry(struct slot *s, int64_t deadline, int64_t due)
+static int move_timer(struct bucket *b, struct slot *s, uint64_t id,
+		      int64_t deadline, bool inside, bool at_once)
 {
-	uint32_t word = atom32_load(&s->state);
-	uint32_t ticket = atom32_load(&s->ticket);
+	uint32_t word;
+	bool runs;
 
-	if (slot_is_handed_over(s))
-		return 1;
-	if (!slot_is_pending(word) || !mark_moved(s, word))
-		return -ENOENT;
-	if (atom32_swap(&s->ticket, ticket, ticket + TICKET_STEP) != ticket)
-		return 1;
-	s->queued = due;
-	s->deadline = deadline;
+	do {
+		word = learn_state(s);
+		if (!slot_holds(word, id))
+			return -ENOENT;
+		runs = can_repeat(s, word, inside);
+		if (slot_state(word) == SLOT_UNARMED)
+			return NEEDS_ENTRY;
+		if (!runs && !slot_has_entry(word))
+			return -ENOENT;
+		if (!runs && (deadline < s->queued || at_once))
+			return NEEDS_ENTRY;
+	} while (runs ? slot_state(word) != SLOT_REPEATING &&
+				 !slot_change(s, &word, SLOT_REPEATING)
+		      : !mark_moved(s, word));
+	set_deadline(b, s, deadline);
 	return 0;
 }
 
-/* The result of a call, which is counted if it succeeds.  Under the lock. */
-static int count_result(struct bucket *b, int r)
+/*
+ * Gives the timer a new entry, with the deadline `due`.  "Moved" comes first,
+ * then the ticket.  HANDED_OVER: it is, or the driver has just done so.
+ */
+static int get_new_entry(struct bucket *b, struct slot *s, int64_t deadline,
+			 int64_t due)
 {
-	if (likely(r == 0))
-		counter_add(&b->rescheduled, 1);
-	return r;
+	uint32_t word = atom32_load(&s->state);
+	uint32_t ticket = atom32_load(&s->ticket);
+	bool unarmed = slot_state(word) == SLOT_UNARMED;
+
+	if (unarmed ? !slot_change(s, &word, SLOT_ARMED)
+		    : !slot_has_entry(word) || !mark_moved(s, word))
+		return LOOK_AGAIN;
+	if (slot_is_handed_over(s) ||
+	    atom32_swap(&s->ticket, ticket, ticket + TICKET_STEP) != ticket)
+		return HANDED_OVER;
+	s->queued = due;
+	set_deadline(b, s, deadline);
+	return 0;
 }
 
 /*
@@ -127,8 +138,7 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 	bool kick = handover_move(
 		b, w, s, clock_later(deadline, wakeup_earliest(w, now)));
 
-	s->deadline = deadline;
-	count_result(b, 0);
+	set_deadline(b, s, deadline);
 	arrival_leave(b, w, kick);
 	return 0;
 }
@@ -143,21 +153,21 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	if (room < 0)
 		return room;
-	r = count_result(b, move_timer(s, id, deadline, inside, at_once));
-	if (r != 1) {
-		lock_release(&b->lock);
-		return r;
-	}
-	r = count_result(b, get_new_entry(s, deadline, a.due));
-	if (likely(r == 0 && room == ARRIVAL_READY))
+	do {
+		r = move_timer(b, s, id, deadline, inside, at_once);
+		if (r != NEEDS_ENTRY) {
+			lock_release(&b->lock);
+			return r;
+		}
+		r = get_new_entry(b, s, deadline, a.due);
+	} while (r == LOOK_AGAIN);
+	if (r == HANDED_OVER)
+		return move_handed_over(b, w, s, deadline);
+	if (likely(room == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, slot_entry(s));
-	else if (r == 0)
-		handover_add(b, w, a.lane, s, room);
-	else if (r == 1)
-		r = move_handed_over(b, w, s, deadline);
 	else
-		lock_release(&b->lock);
-	return r;
+		handover_add(b, w, a.lane, s, room);
+	return 0;
 }
 
 int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
@@ -169,14 +179,22 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	lock_acquire_inline(&b->lock);
 	r = likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)
-		    ? count_result(b,
-				   move_timer(s, id, deadline, inside, at_once))
+		    ? move_timer(b, s, id, deadline, inside, at_once)
 		    : -ESHUTDOWN;
-	if (unlikely(r == 1 && slot_is_handed_over(s)))
-		return move_handed_over(b, w, s, deadline);
 	lock_release_inline(&b->lock);
-	if (unlikely(r == 1))
+	if (unlikely(r == NEEDS_ENTRY))
 		r = move_earlier(b, w, s, id, deadline, inside, at_once);
+	return r;
+}
+
+int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running)
+{
+	int r;
+
+	lock_acquire_inline(&b->lock);
+	r = slot_disarm(s, id, running);
+	learn_state(s);
+	lock_release_inline(&b->lock);
 	return r;
 }
 
@@ -188,7 +206,7 @@ int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 
 	lock_acquire(&b->lock);
 	word = learn_state(s);
-	if (slot_in(word, SLOT_ARMED) == slot_word(id) &&
+	if (slot_holds(word, id) &&
 	    (slot_is_pending(word) || slot_state(word) == SLOT_REPEATING)) {
 		*ret_deadline = s->deadline;
 		r = 0;

@@ -28,8 +28,8 @@
  *  1. As long as no more than n timers have existed at the same time, no
  *     schedule call fails for lack of memory, and no call allocates any.  This
  *     ends when so many slots have used up their generations that no others
- *     are left: not before n times 2^29 timers (at a million timers per second,
- *     six days for n = 1,000, and 17 years for a million).
+ *     are left: not before n times 2^28 timers (at a million timers per second,
+ *     three days for n = 1,000, and eight years for a million).
  *  2. Without a reserve, a call fails for lack of memory only if no bucket has
  *     a slot, and a step of salvage finds none.
  *

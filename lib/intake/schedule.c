@@ -24,8 +24,11 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	if (ret_id)
 		*ret_id = id;
 	tool_release(s);
-	slot_arm(s, t, a.due);
-	if (likely(r == ARRIVAL_READY))
+	slot_arm(s, t, a.due,
+		 likely(t->period != PERIOD_ADDED) ? SLOT_ARMED : SLOT_UNARMED);
+	if (unlikely(t->period == PERIOD_ADDED))
+		arrival_leave(b, w, false);
+	else if (likely(r == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, slot_entry(s));
 	else
 		handover_add(b, w, a.lane, s, r);

@@ -127,7 +127,8 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	if (deadline < w->arrivals) {
 		w->arrivals = deadline;
 		if (until < w->sleep) {
-			w->sleep = until;
+			/* Nothing else is earlier than the first. */
+			w->sleep = w->wake ? AWAKE + 1 : until;
 			w->kicked = true;
 			change_seq(w);
 		}
@@ -143,13 +144,21 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
  * wake-up for what was announced by then.  A thread that is held up before it
  * stores an old value causes needless calls, until one of them stores the new
  * value.
+ *
+ * If there is a function of the program's, of all threads that have announced
+ * something since the loop was told, the one whose compare-and-swap succeeds
+ * calls it.  That pairs with the store in set_asleep.
  */
 void wakeup_kick(struct wakeup *w)
 {
-	uint32_t seq = atom32_load(&w->seq);
+	uint32_t seq = atom32_load(&w->seq), sent = atom32_load(&w->sent);
 
-	sleeper_wake(&w->sleeper, &w->seq);
-	atom32_store(&w->sent, seq);
+	if (likely(!w->wake)) {
+		sleeper_wake(&w->sleeper, &w->seq);
+		atom32_store(&w->sent, seq);
+	} else if (sent != seq && atom32_swap(&w->sent, sent, seq) == sent) {
+		w->wake(w->wake_ctx);
+	}
 }
 
 int64_t wakeup_arrivals(struct wakeup *w)
@@ -190,12 +199,23 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due)
 	return any;
 }
 
+/* Under the lock.  What was announced before needs no wake-up any more. */
+static void set_asleep(struct wakeup *w, int64_t next, int64_t until)
+{
+	w->sleep = until;
+	w->next = next;
+	w->kicked = false;
+	atom32_store(&w->sent, atom32_load(&w->seq));
+}
+
 int64_t wakeup_next(struct wakeup *w)
 {
 	int64_t t;
 
 	lock_acquire(&w->lock);
 	t = w->next < w->arrivals ? w->next : w->arrivals;
+	if (w->wake && w->sleep != AWAKE)
+		set_asleep(w, w->next, latest(w, t));
 	lock_release(&w->lock);
 	return t;
 }
@@ -219,14 +239,6 @@ static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 		return AWAKE + 1;
 	/* After several that a wake-up ended, one sleep is shorter. */
 	return unlikely(w->woken >= WAKEUP_ROW) ? halfway(now, until) : until;
-}
-
-/* Under the lock. */
-static void set_asleep(struct wakeup *w, int64_t next, int64_t until)
-{
-	w->sleep = until;
-	w->next = next;
-	w->kicked = false;
 }
 
 /* Under the lock, which it releases.  steady is by CLOCK_MONOTONIC. */
@@ -309,6 +321,8 @@ static void set_descriptor(struct wakeup *w)
 {
 	int64_t set, t = descriptor_time(w);
 
+	if (w->wake)
+		return;
 	do {
 		set = t;
 		sleeper_set(&w->sleeper, t);
@@ -345,7 +359,9 @@ void wakeup_stop(struct wakeup *w)
 {
 	lock_acquire(&w->lock);
 	atom32_store(&w->stopping, 1);
-	change_seq(w);
+	/* Else the loop is woken already, and has not asked since. */
+	if (!w->wake || !w->kicked)
+		change_seq(w);
 	w->sleep = AWAKE;
 	lock_release(&w->lock);
 	wakeup_kick(w);

@@ -37,6 +37,11 @@
  *     between the two.  Until it has made its call, every other thread that
  *     adds a timer to that bucket, or announces one in another bucket, makes
  *     the call, too.
+ *  6. If the driver is a loop without a descriptor, the program's function wake
+ *     is called instead, once for each sleep: after that, what is announced
+ *     needs no call until the loop asks for the next deadline (wakeup_next), or
+ *     the driver lies down again.  Guarantee 5 does not hold then: the thread
+ *     that has called it may be held up in it.
  *
  * Any thread: announce, earliest, next, awake, kick, owes_kick, stop, stopping.
  * The driver: the rest.  If it sleeps in a loop, lie_down and rise take the
@@ -53,6 +58,7 @@
 #include "os/lock.h"
 #include "os/sleeper.h"
 #include "os/watch.h"
+#include "timerthread.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,6 +76,8 @@ struct wakeup {
 	int64_t slack; /* the driver may sleep this much past a deadline */
 	int64_t spin;  /* or is awake this much before it; 0: no spin */
 	uint32_t n;    /* buckets */
+	timerthread_wake_fn *wake; /* instead of the sleeper, if not NULL */
+	void *wake_ctx;
 	struct sleeper sleeper;
 	int64_t *visit; /* like arrivals, for each bucket; under the lock */
 	struct lock lock __attribute__((aligned(TT_FAR_APART)));
@@ -137,8 +145,9 @@ static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
 int64_t wakeup_arrivals(struct wakeup *w);
 
 /*
- * No timer at all is due earlier than this; INT64_MIN: the driver is awake.
- * Any thread.
+ * No timer at all is due earlier than this; INT64_MIN: the driver is awake.  A
+ * loop without a descriptor sleeps until then, and is woken for what is
+ * earlier.  Any thread.
  */
 int64_t wakeup_next(struct wakeup *w);
 

@@ -6,23 +6,26 @@
 #include <errno.h>
 
 /*
- * As slot_take_pending: tries again when the state has changed.  *word is the
+ * As slot_cancel_pending: tries again when the state has changed.  *word is the
  * state that was seen last; on return, the state at the end.
  */
 static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 				      uint32_t *word)
 {
-	while (slot_in(*word, SLOT_ARMED) == slot_word(id)) {
-		enum slot_state state = slot_state(*word);
+	while (slot_holds(*word, id)) {
+		uint32_t was = *word, to = slot_in(was, SLOT_DEAD_MOVED);
 
-		if (!slot_is_pending(*word))
-			return state == SLOT_FREE || slot_is_dead(*word)
-				       ? -ENOENT
-				       : 1;
-		if (slot_change(s, word,
-				state == SLOT_ARMED ? SLOT_DEAD
-						    : SLOT_DEAD_MOVED))
-			return 0;
+		if (slot_runs(was))
+			return 1;
+		if (slot_state(was) == SLOT_FREE || slot_is_dead(was))
+			return -ENOENT;
+		if (slot_state(was) == SLOT_ARMED)
+			to = slot_in(was, SLOT_DEAD);
+		if (slot_state(was) == SLOT_UNARMED)
+			to = slot_next(was);
+		*word = atom32_swap(&s->state, was, to);
+		if (*word == was)
+			return slot_state(was) == SLOT_UNARMED ? SLOT_LEFT : 0;
 	}
 	return -ENOENT;
 }
@@ -61,27 +64,33 @@ int slot_cancel(struct slot *s, uint64_t id)
 	return cancel_armed(s, &word) ? 0 : cancel_other(s, id, word);
 }
 
-/* False: the slot does not hold that timer. */
-static bool read_callback(const struct slot *s, uint64_t id, uint32_t *word,
-			  struct callback *ret)
+int slot_cancel_pending(struct slot *s, uint64_t id)
 {
-	*word = atom32_load_acquire(&s->state);
-	*ret = (struct callback){slot_fn(s), slot_arg(s)};
-	return slot_in(*word, SLOT_ARMED) == slot_word(id);
+	uint32_t word = atom32_load_acquire(&s->state);
+
+	return cancel_pending(s, id, &word);
 }
 
-int slot_take(struct slot *s, uint64_t id, struct callback *ret)
+int slot_take(struct slot *s, uint64_t id, void **ret_arg)
 {
-	uint32_t word;
+	uint32_t word = atom32_load_acquire(&s->state);
 
-	return read_callback(s, id, &word, ret) ? cancel_other(s, id, word)
-						: -ENOENT;
+	*ret_arg = slot_arg(s);
+	return cancel_other(s, id, word);
 }
 
-int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret)
+int slot_disarm(struct slot *s, uint64_t id, bool running)
 {
-	uint32_t word;
+	uint32_t word = atom32_load_acquire(&s->state);
 
-	return read_callback(s, id, &word, ret) ? cancel_pending(s, id, &word)
-						: -ENOENT;
+	while (slot_holds(word, id)) {
+		bool runs = slot_runs(word);
+
+		if (!runs && !slot_is_pending(word))
+			break;
+		if ((runs && !running) || slot_state(word) == SLOT_ENDING ||
+		    slot_change(s, &word, runs ? SLOT_AWAITED : SLOT_DISARMED))
+			return runs;
+	}
+	return -ENOENT;
 }

@@ -5,7 +5,7 @@
  * Guarantees:
  *  1. An id names one timer forever: a slot's generation changes each time the
  *     slot is freed.  A slot that has used up its generations is retired (64
- *     bytes are lost after half a billion timers in one slot).
+ *     bytes are lost after a quarter of a billion timers in one slot).
  *  2. Of all threads that try to cancel, reschedule or begin a timer, exactly
  *     one succeeds at a time: each changes the state word by a compare-and-swap
  *     on generation and state together.
@@ -25,16 +25,34 @@
  *	running, repeating -> ending
  *	                        slot_cancel, any thread
  *	repeating -> armed      the driver, bucket's lock
- *	running, ending -> free the driver
+ *	running, ending, awaited -> free
+ *	                        the driver
  *	dead -> free            the owner of the entry with the slot's ticket;
  *	                        or salvage, bucket's lock
+ *
+ * A timer may also live without being armed:
+ *
+ *	free -> unarmed         slot_arm: it was added
+ *	armed, moved -> disarmed, and
+ *	running, repeating -> awaited
+ *	                        slot_disarm, any thread, bucket's lock
+ *	disarmed -> unarmed     the driver has found the entry; bucket's lock
+ *	unarmed -> armed, and
+ *	disarmed -> moved, and
+ *	running, awaited -> repeating
+ *	                        the rescheduling thread, bucket's lock
+ *	running, awaited -> unarmed
+ *	                        the driver, bucket's lock: the timer lives on
+ *	disarmed -> dead, moved slot_cancel, any thread
+ *	unarmed -> free         the same; that thread has the slot then
+ *	awaited -> ending       slot_cancel, any thread
  *
  * "Moved" means that the timer was rescheduled, and its deadline may differ
  * from that of the entry.  A thread that finds the entry must look under the
  * lock.  If a slot dies in that state, a thread that found it alive may be
  * giving it a new entry at that moment.  So the driver looks again, under the
  * lock, before it frees the slot.  test/model/slot.pml is a model of this for
- * Spin, without timers that repeat.
+ * Spin, without timers that repeat or are not armed.
  *
  * "The driver" is the thread in the engine's turn.  If there is an executor, it
  * is also the executor's thread, for the timer whose callback that thread runs,
@@ -67,16 +85,24 @@ enum slot_state {
 	SLOT_ENDING = 5,    /* running, and was cancelled meanwhile */
 	SLOT_DEAD = 6,
 	SLOT_DEAD_MOVED = 7, /* dead, and was moved before */
+	SLOT_UNARMED = 8,    /* it lives, and has no entry */
+	/* The same; but it still has an entry, or is handed over. */
+	SLOT_DISARMED = 9,
+	/* Running, will not be armed after that, and a thread may wait. */
+	SLOT_AWAITED = 10,
 };
 
-#define SLOT_STATE_BITS 3
+#define SLOT_STATE_BITS 4
 #define SLOT_STATE_MASK ((1u << SLOT_STATE_BITS) - 1)
 #define SLOT_GENERATION (1u << SLOT_STATE_BITS)
+
+/* The period of a timer that lives on without being armed. */
+#define PERIOD_ADDED (-1)
 
 /* What a timer is made from. */
 struct timer {
 	int64_t deadline;
-	int64_t period; /* 0: it does not repeat */
+	int64_t period; /* 0: it does not repeat; or PERIOD_ADDED */
 	timerthread_fn *fn;
 	void *arg;
 	int64_t now; /* the time of the call; 0: the caller does not know it */
@@ -132,10 +158,26 @@ static inline bool slot_is_pending(uint32_t word)
 	return slot_state(word) == SLOT_ARMED || slot_state(word) == SLOT_MOVED;
 }
 
-/* After the timer's callback has returned: will the timer run again? */
-static inline bool slot_repeats(const struct slot *s)
+/* Pending or disarmed. */
+static inline bool slot_has_entry(uint32_t word)
 {
-	return slot_state(atom32_load(&s->state)) == SLOT_REPEATING;
+	return slot_is_pending(word) || slot_state(word) == SLOT_DISARMED;
+}
+
+/* Is its callback running? */
+static inline bool slot_runs(uint32_t word)
+{
+	const unsigned states = 1u << SLOT_RUNNING | 1u << SLOT_REPEATING |
+				1u << SLOT_ENDING | 1u << SLOT_AWAITED;
+
+	return states >> slot_state(word) & 1;
+}
+
+/* After the timer's callback has returned: will the slot still hold it? */
+static inline bool slot_lives_on(const struct slot *s)
+{
+	return s->period != 0 ||
+	       slot_state(atom32_load(&s->state)) == SLOT_REPEATING;
 }
 
 /* The state word of the same timer in another state. */
@@ -144,11 +186,18 @@ static inline uint32_t slot_in(uint32_t word, enum slot_state state)
 	return (word & ~SLOT_STATE_MASK) | state;
 }
 
-/* Was this timer running a moment ago, without a next run? */
+/* Does a slot in this state hold this timer? */
+static inline bool slot_holds(uint32_t word, uint64_t id)
+{
+	return slot_in(word, SLOT_ARMED) == slot_word(id);
+}
+
+/* Was this timer running a moment ago? */
 static inline bool slot_is_running(const struct slot *s, uint64_t id)
 {
-	return unlikely(atom32_load(&s->state) ==
-			slot_in(slot_word(id), SLOT_RUNNING));
+	uint32_t word = atom32_load(&s->state);
+
+	return unlikely(slot_runs(word)) && slot_holds(word, id);
 }
 
 /* The id of the timer that a slot holds while its state is word. */
@@ -164,24 +213,24 @@ static inline struct entry slot_entry(const struct slot *s)
 }
 
 /*
- * Arms a slot from slots_take.  Its entry will have the deadline `due`.
- * Returns the timer's id.  Under the lock.  Release: pairs with the
- * compare-and-swaps in slot_cancel and slot_begin.
+ * Puts a timer into a slot from slots_take: armed, and its entry will have the
+ * deadline `due`; or unarmed.  Returns the timer's id.  Under the lock.
+ * Release: pairs with the compare-and-swaps in slot_cancel and slot_begin.
  */
 static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
-				int64_t due)
+				int64_t due, enum slot_state state)
 {
-	uint32_t word = atom32_load(&s->state) | SLOT_ARMED;
+	uint32_t word = atom32_load(&s->state) | state;
 	uint32_t ticket = atom32_load(&s->ticket) | (TICKET_STEP - 1);
 
-	atom32_store(&s->ticket, ticket + 1 + !!t->period);
+	atom32_store(&s->ticket, ticket + 1 + (t->period > 0));
 	s->deadline = t->deadline;
 	s->queued = due;
 	s->period = t->period;
 	atomword_store(&s->fn, (uintptr_t)t->fn);
 	atomword_store(&s->arg, (uintptr_t)t->arg);
 	atom32_store_release(&s->state, word);
-	return (uint64_t)word << 32 | s->index;
+	return slot_id(s, word);
 }
 
 /*
@@ -199,7 +248,13 @@ static inline void *slot_arg(const struct slot *s)
 }
 
 /*
- * Returns as timerthread_cancel.  Acquire: pairs with
+ * A cancel returns this if the timer was unarmed, and is cancelled: the caller
+ * has the slot, which is free, and must give it back (see engine_cancelled).
+ */
+#define SLOT_LEFT 2
+
+/*
+ * Returns as timerthread_cancel, or SLOT_LEFT.  Acquire: pairs with
  *  - the store in slot_arm;
  *  - the slot_change that armed a periodic or moved timer again.  So the thread
  *    that gets 0 for a periodic timer sees everything that its callbacks wrote,
@@ -209,22 +264,17 @@ static inline void *slot_arg(const struct slot *s)
  */
 int slot_cancel(struct slot *s, uint64_t id);
 
-/* A timer's callback and its argument. */
-struct callback {
-	timerthread_fn *fn;
-	void *arg;
-};
+/* The same; but leaves a timer that is running as it is, and returns 1. */
+int slot_cancel_pending(struct slot *s, uint64_t id);
 
 /*
- * The same.  If they return 0, they also store the timer's callback in *ret.
- * slot_take_pending leaves a timer that is running as it is (and returns 1).
- * Acquire: pairs with the store in slot_arm, so that the callback is not
- * older than the state.  The compare-and-swap also releases: so the callback is
- * read before another timer can be in the slot, because the thread that frees
- * the slot has seen it dead.
+ * As slot_cancel.  If it cancels the timer, *ret_arg is its argument.  Acquire:
+ * pairs with the store in slot_arm, so that the argument is not older than the
+ * state.  The compare-and-swap also releases: so the argument is read before
+ * another timer can be in the slot, because the thread that frees the slot has
+ * seen it dead.
  */
-int slot_take(struct slot *s, uint64_t id, struct callback *ret);
-int slot_take_pending(struct slot *s, uint64_t id, struct callback *ret);
+int slot_take(struct slot *s, uint64_t id, void **ret_arg);
 
 /*
  * Changes a timer's state from *word to another one.  False: the timer is in a
@@ -239,6 +289,12 @@ static inline bool slot_change(struct slot *s, uint32_t *word,
 	*word = atom32_swap(&s->state, was, slot_in(was, to));
 	return *word == was;
 }
+
+/*
+ * As timerthread_disarm, except that it marks a timer that is running only if
+ * `running`.  Acquire: as slot_cancel.  Under the lock.
+ */
+int slot_disarm(struct slot *s, uint64_t id, bool running);
 
 /* Does this entry count?  Under the lock, the answer stays true. */
 static inline bool slot_owns(const struct slot *s, const struct entry *e)

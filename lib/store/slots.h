@@ -305,14 +305,6 @@ static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
 	return t->bits[i] + word;
 }
 
-/* The same for the slot with this number; does not read the slot. */
-static inline uint64_t slots_id(const struct slots *t, uint32_t number,
-				uint32_t word)
-{
-	return (uint64_t)slot_in(word, SLOT_ARMED) << 32 | number << t->shift |
-	       t->bucket;
-}
-
 /* Under the lock. */
 static inline void slots_set_free(struct slots *t, uint32_t number)
 {

@@ -156,7 +156,7 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 	nearest_find(tt->engine.intake, &r);
 	text_add(t, "nearest deadlines\n");
 	for (size_t i = 0; i < r.n; i++) {
-		const struct pending_timer *p = &r.first[i];
+		const struct seen_timer *p = &r.first[i];
 
 		text_add(t, "  %#018" PRIx64 " ", p->id);
 		add_time(t, p->timer.deadline, now);

@@ -3,26 +3,21 @@
  * The pending timers with the earliest deadlines, for a thread that looks from
  * outside.
  *
- * All slots are looked at, 64 at a time under their bucket's lock.  So calls go
- * on meanwhile, and each timer is shown as it was at some moment.
+ * A walk (walk.h) finds them, so calls go on meanwhile, and each timer is shown
+ * as it was at some moment.
  *
  * Any thread; the instance must not be destroyed meanwhile.
  */
 #ifndef TT_NEAREST_H
 #define TT_NEAREST_H
 
-#include "intake/intake.h"
+#include "intake/walk.h"
 
 #define NEAREST_MAX 20
 
-struct pending_timer {
-	uint64_t id;
-	struct timer timer;
-};
-
 struct nearest {
 	size_t n;
-	struct pending_timer first[NEAREST_MAX]; /* the earliest one first */
+	struct seen_timer first[NEAREST_MAX]; /* the earliest one first */
 };
 
 void nearest_find(struct intake *in, struct nearest *ret);

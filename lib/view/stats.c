@@ -18,6 +18,8 @@ const struct fact stat_table[] = {
 	 "Timers whose callback is running."},
 	{STAT(DEAD), GAUGE, NUMBER, true, "dead_timers",
 	 "Cancelled timers whose memory was not yet recycled."},
+	{STAT(UNARMED), GAUGE, NUMBER, true, "unarmed_timers",
+	 "Timers that are not armed."},
 	{STAT(SLOTS), GAUGE, NUMBER, false, "slots",
 	 "Timers that there is memory for."},
 	{STAT(BYTES), GAUGE, BYTES, false, "memory_bytes",
@@ -130,8 +132,10 @@ static void add_slot(uint64_t *n, uint32_t word)
 		n[STAT(PENDING)]++;
 	else if (slot_is_dead(word))
 		n[STAT(DEAD)]++;
-	else if (slot_state(word) != SLOT_FREE)
+	else if (slot_runs(word))
 		n[STAT(RUNNING)]++;
+	else if (slot_state(word) != SLOT_FREE)
+		n[STAT(UNARMED)]++;
 }
 
 /* Acquire: pairs with slot_free; the timer's end was counted before that. */
@@ -174,8 +178,9 @@ static void look_at_slots(struct timerthread *tt, uint64_t *n)
 	ended = counter_read(&tt->engine.ended);
 	while ((b = intake_take(in, &again)))
 		ended += counter_read(&b->ended);
-	gone = difference(n[STAT(SCHEDULED)],
-			  ended + n[STAT(PENDING)] + n[STAT(RUNNING)]);
+	gone = difference(n[STAT(SCHEDULED)], ended + n[STAT(PENDING)] +
+						      n[STAT(RUNNING)] +
+						      n[STAT(UNARMED)]);
 	pthread_mutex_lock(&tt->mutex);
 	n[STAT(CANCELLED)] = remember(&tt->cancelled, gone);
 	n[STAT(RECYCLED)] =

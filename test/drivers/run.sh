@@ -21,6 +21,7 @@ run() {
 	esac
 }
 
+run unit/test_add
 run unit/test_api
 run unit/test_cancel_wait
 run unit/test_current
@@ -29,6 +30,7 @@ run unit/test_every
 run unit/test_leave
 run unit/test_life
 run unit/test_limit
+run unit/test_matching
 run unit/test_metrics
 run unit/test_next
 run unit/test_failures

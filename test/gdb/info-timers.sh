@@ -75,8 +75,9 @@ check() {
 	shows ' in (9000|8[0-9]+\.?[0-9]*) s: expire .*, argument 0xabc \(pending, rescheduled\)$'
 	shows ' never: expire .*, argument 0x123 \(pending\)$'
 	shows ' -: wait_for_ever .*argument 0xdef \(running\)$'
+	shows ' -: expire .*argument 0xbad \(not armed\)$'
 	shows ' in 500 ms: expire '
-	shows '  timers: 5, and [01] that were cancelled'
+	shows '  timers: 6, and [01] that were cancelled'
 	if grep -q 0x789 "$out"; then
 		fail "$out shows a timer that was cancelled"
 	fi

@@ -46,7 +46,7 @@ static inline uint64_t arm(struct slot *s, int64_t deadline, void *arg)
 {
 	const struct timer timer = {deadline, 0, fn, arg, 0};
 
-	return slot_arm(s, &timer, deadline);
+	return slot_arm(s, &timer, deadline, SLOT_ARMED);
 }
 
 /* As if the entry that slot_arm made had come up. */

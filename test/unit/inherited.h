@@ -169,6 +169,14 @@ static inline int schedule_every(struct timerthread *t)
 	return id == 5 ? r : 1;
 }
 
+static inline int add(struct timerthread *t)
+{
+	timerthread_id id = 5;
+	int r = timerthread_add(t, never, NULL, &id);
+
+	return id == 5 ? r : 1;
+}
+
 static inline int reschedule(struct timerthread *t)
 {
 	return timerthread_reschedule(t, some_id, 0);
@@ -182,6 +190,26 @@ static inline int reschedule_running(struct timerthread *t)
 static inline int reschedule_after(struct timerthread *t)
 {
 	return timerthread_reschedule_after(t, some_id, 0);
+}
+
+static inline int disarm(struct timerthread *t)
+{
+	return timerthread_disarm(t, some_id);
+}
+
+static inline int disarm_running(struct timerthread *t)
+{
+	return timerthread_disarm(t, running_id);
+}
+
+static inline int disarm_wait(struct timerthread *t)
+{
+	return timerthread_disarm_wait(t, some_id);
+}
+
+static inline int disarm_wait_running(struct timerthread *t)
+{
+	return timerthread_disarm_wait(t, running_id);
 }
 
 static inline int cancel(struct timerthread *t)
@@ -342,6 +370,28 @@ static inline int drain(struct timerthread *t)
 	return timerthread_drain(t, no_visit, NULL);
 }
 
+static inline int match_all(timerthread_id id, timerthread_fn *fn, void *arg,
+			    void *ctx)
+{
+	no_visit(id, fn, arg, ctx);
+	return 1;
+}
+
+static inline int cancel_matching(struct timerthread *t)
+{
+	return timerthread_cancel_matching(t, match_all, no_visit, NULL);
+}
+
+static inline int cancel_matching_nothing(struct timerthread *t)
+{
+	return timerthread_cancel_matching(t, NULL, NULL, NULL);
+}
+
+static inline int set_wake(struct timerthread *t)
+{
+	return timerthread_set_wake(t, never, NULL);
+}
+
 static inline int get_pthread(struct timerthread *t)
 {
 	pthread_t thread;
@@ -364,6 +414,7 @@ static const struct {
 	{"set_reserve", set_reserve},
 	{"set_executor", set_executor},
 	{"set_task_id", set_task_id},
+	{"set_wake", set_wake},
 	{"start", start_again},
 	{"start_polled", start_polled},
 	{"start_virtual", start_virtually},
@@ -373,9 +424,14 @@ static const struct {
 	{"schedule", schedule},
 	{"schedule_after", schedule_after},
 	{"schedule_every", schedule_every},
+	{"add", add},
 	{"reschedule", reschedule},
 	{"reschedule, running", reschedule_running},
 	{"reschedule_after", reschedule_after},
+	{"disarm", disarm},
+	{"disarm, running", disarm_running},
+	{"disarm_wait", disarm_wait},
+	{"disarm_wait, running", disarm_wait_running},
 	{"cancel", cancel},
 	{"cancel, running", cancel_running},
 	{"cancel, no id", cancel_nothing},
@@ -387,6 +443,8 @@ static const struct {
 	{"get_next_deadline", get_next_deadline},
 	{"get_next_deadline, nowhere", get_next_deadline_nowhere},
 	{"drain", drain},
+	{"cancel_matching", cancel_matching},
+	{"cancel_matching, nothing", cancel_matching_nothing},
 	{"get_stat", get_stat},
 	{"get_stat, nowhere", get_stat_nowhere},
 	{"take_snapshot", take_snapshot},

@@ -453,7 +453,8 @@ START_TEST(filed_for_the_past)
 		ck_assert_int_eq(
 			bucket_reschedule(bucket, &wakeup, s, first, 5, true),
 			0);
-		ck_assert(handover_rearm(bucket, &wakeup, s, &due));
+		ck_assert_int_eq(handover_rearm(bucket, &wakeup, s, &due),
+				 EXPIRY_LATER);
 		ck_assert_int_eq(due, shown);
 		check_due_now(first);
 		end_at();

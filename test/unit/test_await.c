@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include "checks/cap.h"
 #include "engine/await.h"
 #include "harness.h"
 #include "intake/expiry.h"
@@ -18,7 +17,6 @@
 enum { TIMERS = 3, WAITERS = 4 };
 
 static struct await await;
-static struct cap cap; /* none */
 static struct slot slots[TIMERS];
 
 static atom32 sleeps, wakes;
@@ -39,10 +37,8 @@ static void counted_wake(atom32 *word, int n)
 	futex_wake(word, n);
 }
 
-int counted_cancel(struct await *a, struct cap *c, struct slot *s, uint64_t id);
 void counted_empty(struct await *a);
 
-#define await_cancel     counted_cancel
 #define await_empty      counted_empty
 #define futex_wait_until counted_wait
 #define futex_wake       counted_wake
@@ -61,11 +57,17 @@ struct canceller {
 
 static atom32 over[TIMERS];
 
+static int cancel_and_wait(struct slot *s, uint64_t id)
+{
+	await_begin(&await);
+	return await_end(&await, s, id, slot_cancel(s, id));
+}
+
 static void *cancel(void *arg)
 {
 	struct canceller *c = arg;
 
-	c->result = await_cancel(&await, &cap, c->s, c->id);
+	c->result = cancel_and_wait(c->s, c->id);
 	c->seen = atom32_load(c->over);
 	return NULL;
 }
@@ -224,32 +226,10 @@ START_TEST(nothing_to_wait_for)
 	set_up();
 	id = slot_id(&slots[0], atom32_load(&slots[0].state));
 	atom32_store(&slots[0].state, slot_in(slot_word(id), SLOT_ARMED));
-	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), 0);
-	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), -ENOENT);
+	ck_assert_int_eq(cancel_and_wait(&slots[0], id), 0);
+	ck_assert_int_eq(cancel_and_wait(&slots[0], id), -ENOENT);
 	ck_assert_uint_eq(atom32_load(&wakes), 0);
 	await_empty(&await);
-}
-END_TEST
-
-/* A timer that had just been put back: its place under the cap is free. */
-START_TEST(a_pending_timer_gives_its_place_back)
-{
-	uint64_t id;
-
-	set_up();
-	cap.max = 1;
-	ck_assert(cap_open(&cap, 1));
-	ck_assert(cap_take(&cap, 0));
-	ck_assert_uint_eq(cap_free(&cap), 0);
-	id = slot_id(&slots[0], atom32_load(&slots[0].state));
-	atom32_store(&slots[0].state, slot_in(slot_word(id), SLOT_ARMED));
-	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), 0);
-	ck_assert_uint_eq(cap_free(&cap), 1);
-	/* Once. */
-	ck_assert_int_eq(await_cancel(&await, &cap, &slots[0], id), -ENOENT);
-	ck_assert_uint_eq(cap_free(&cap), 1);
-	cap_close(&cap);
-	cap.max = 0;
 }
 END_TEST
 
@@ -261,7 +241,6 @@ int main(void)
 		empty_waits_for_all,
 		tools_are_told_while_it_waits,
 		nothing_to_wait_for,
-		a_pending_timer_gives_its_place_back,
 	};
 
 	return RUN_TESTS("await", tests);

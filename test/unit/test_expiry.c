@@ -37,14 +37,14 @@ static uint32_t step_behind(uint32_t value)
 
 enum expiry stepped_begin(struct bucket *b, struct slot *s, struct entry *e,
 			  int64_t now, uint64_t *overrun);
-bool stepped_repeat(struct bucket *b, struct slot *s, struct entry *e,
-		    int64_t earliest);
+enum expiry stepped_repeat(struct bucket *b, struct slot *s, struct entry *e,
+			   int64_t earliest);
 bool stepped_end(struct slot *s);
 enum expiry stepped_judge(struct slot *s, struct entry *e, int64_t now,
 			  uint32_t *word);
 enum expiry stepped_run(struct slot *s, struct entry *e, int64_t now,
 			uint64_t *overrun);
-bool stepped_rearm(struct slot *s, struct entry *e, int64_t earliest);
+enum expiry stepped_rearm(struct slot *s, struct entry *e, int64_t earliest);
 enum expiry stepped_look(struct bucket *b, struct slot *s,
 			 const struct entry *e);
 enum expiry stepped_refresh(struct bucket *b, struct slot *s, struct entry *e);
@@ -177,7 +177,7 @@ static void arm(int64_t period)
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
 	id = slot_arm(&slot, &(struct timer){DEADLINE, period, fn, NULL, 0},
-		      DEADLINE);
+		      DEADLINE, SLOT_ARMED);
 	entry = slot_entry(&slot);
 	cancelled = NOT_DONE;
 	has_new_entry = false;
@@ -339,10 +339,12 @@ START_TEST(cancelled_as_it_ends)
 			expiry_begin(&bucket, &slot, &entry, NOW, &overrun),
 			EXPIRY_RUN);
 		step_needs_lock = false;
-		loads_until_step = 1;
+		loads_until_step = 0;
 		other_step = step_cancel;
 		if (periodic)
-			ck_assert(!stepped_repeat(&bucket, &slot, &entry, NOW));
+			ck_assert_int_eq(
+				stepped_repeat(&bucket, &slot, &entry, NOW),
+				EXPIRY_OVER);
 		else
 			ck_assert(stepped_end(&slot));
 		ck_assert_ptr_null(other_step);

@@ -69,7 +69,7 @@ static void moving_init(void)
 	wakeup.watch = &watch;
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW);
+	id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
 	first = slot_entry(&slot);
 	argument = 0;
 	ran = false;

@@ -32,7 +32,7 @@ static void one_timer_init(int64_t period)
 	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW);
+	id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
 	entry = slot_entry(&slot);
 	argument = 0;
 	result = -EINVAL;

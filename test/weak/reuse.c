@@ -57,7 +57,7 @@ static void setup(void)
 	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	old_id = slot_arm(&slot, &t, NOW);
+	old_id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
 	entry = slot_entry(&slot);
 	old_argument = new_argument = 0;
 	ran_old = ran_new = scheduled = false;
@@ -83,7 +83,7 @@ static void cancel_and_schedule(void)
 #ifdef BUG_SAME_TICKET
 		atom32_store(&slot.ticket, slot.ticket - TICKET_STEP);
 #endif
-		new_id = slot_arm(&slot, &t, 2 * NOW);
+		new_id = slot_arm(&slot, &t, 2 * NOW, SLOT_ARMED);
 		scheduled = true;
 	}
 	lock_release(&bucket.lock);

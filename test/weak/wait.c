@@ -27,15 +27,7 @@
 #include "store/slot.c"
 #include "store/slots.c"
 
-/* There is no cap. */
-void cap_give_slow(struct cap *c, struct purse *p)
-{
-	(void)c;
-	(void)p;
-}
-
 static struct await await;
-static struct cap cap;
 static struct bucket bucket;
 static struct slot slot;
 static struct entry entry;
@@ -58,7 +50,7 @@ static void setup(void)
 	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW);
+	id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
 	entry = slot_entry(&slot);
 	argument = seen = 0;
 	ran = false;
@@ -90,7 +82,8 @@ static void fire(void)
 
 static void cancel_and_wait(void)
 {
-	result[1] = await_cancel(&await, &cap, &slot, id);
+	await_begin(&await);
+	result[1] = await_end(&await, &slot, id, slot_cancel(&slot, id));
 	if (result[1] != 0)
 		seen = argument;
 }

@@ -28,6 +28,7 @@ static void check_now(void)
 
 	agree(stat_of(TIMERTHREAD_STAT_PENDING) == model->pending.n);
 	agree(stat_of(TIMERTHREAD_STAT_RUNNING) == model->calling);
+	agree(stat_of(TIMERTHREAD_STAT_UNARMED) == model->unarmed.n);
 	agree(dead + recycled == model->counts.cancelled);
 	agree(recycled >= model->recycled);
 	model->recycled = recycled;

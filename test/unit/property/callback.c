@@ -97,6 +97,15 @@ static void reschedule_self(void)
 	model->again = true;
 }
 
+/* It is not armed after this run, unless it will be rescheduled. */
+static void disarm_self(void)
+{
+	agree(timerthread_disarm_wait(model->tt, model->running.id) ==
+	      -EDEADLK);
+	agree(timerthread_disarm(model->tt, model->running.id) == 1);
+	model->again = false;
+}
+
 static void get_own_deadline(void)
 {
 	int64_t deadline = 1;
@@ -111,7 +120,7 @@ void do_self(void)
 {
 	if (!model->calling)
 		return;
-	switch (choose(8)) {
+	switch (choose(9)) {
 	case 0:
 		cancel_self();
 		break;
@@ -121,6 +130,9 @@ void do_self(void)
 		break;
 	case 2:
 		get_own_deadline();
+		break;
+	case 8:
+		disarm_self();
 		break;
 	default:
 		reschedule_self();
@@ -135,6 +147,9 @@ static void ended(void)
 	count();
 	if (model->again)
 		model_set(model->running);
+	else if (!model->cancelled &&
+		 (model->running.added || model->running.period > 0))
+		model_keep(model->running);
 	else
 		model_over(model->running.id);
 }

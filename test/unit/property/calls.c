@@ -10,13 +10,19 @@
 #include <limits.h>
 #include <stddef.h>
 
-/* One of those that are pending; there must be one. */
-static size_t choose_index(void)
+/* There must be one. */
+size_t choose_index_of(const struct list *l)
 {
-	return (choose(256) << 8 | choose(256)) % model->pending.n;
+	return (choose(256) << 8 | choose(256)) % l->n;
 }
 
-static int64_t choose_deadline(void)
+/* One of those that are pending. */
+static size_t choose_index(void)
+{
+	return choose_index_of(&model->pending);
+}
+
+int64_t choose_deadline(void)
 {
 	int64_t distance = choose_distance();
 
@@ -54,12 +60,13 @@ static void check_new(timerthread_id id)
 {
 	agree(id != 0);
 	agree(list_find_id(&model->pending, id) == model->pending.n);
+	agree(list_find_id(&model->unarmed, id) == model->unarmed.n);
 	agree(!model->calling || model->running.id != id);
 	for (unsigned i = 0; i < OVER_MAX; i++)
 		agree(model->over[i] != id);
 }
 
-static void scheduled(int r, struct listed l)
+bool model_scheduled(int r, timerthread_id id)
 {
 	int expected = refusal();
 
@@ -67,22 +74,28 @@ static void scheduled(int r, struct listed l)
 	if (r == -EAGAIN)
 		model->counts.capped++;
 	if (r == 0) {
-		check_new(l.id);
+		check_new(id);
 		model->counts.scheduled++;
-		model_set(l);
 	} else {
-		agree(l.id == 1);
+		agree(id == 1);
 	}
+	return r == 0;
 }
 
-static void *new_key(void)
+static void scheduled(int r, struct listed l)
+{
+	if (model_scheduled(r, l.id))
+		model_set(l);
+}
+
+void *model_key(void)
 {
 	return (void *)++model->last_key;
 }
 
 static void schedule(int64_t deadline)
 {
-	struct listed l = {.deadline = deadline, .key = new_key(), .id = 1};
+	struct listed l = {.deadline = deadline, .key = model_key(), .id = 1};
 
 	scheduled(timerthread_schedule(model->tt, deadline, property_fired,
 				       l.key, &l.id),
@@ -92,7 +105,7 @@ static void schedule(int64_t deadline)
 /* Any delay is an argument; also one that leads beyond the ends of time. */
 static void schedule_after(void)
 {
-	struct listed l = {.key = new_key(), .id = 1};
+	struct listed l = {.key = model_key(), .id = 1};
 	int64_t delay = choose(4) ? choose_distance() : choose_time();
 
 	l.deadline = model_add(model->now, delay);
@@ -103,7 +116,7 @@ static void schedule_after(void)
 
 static void schedule_every(void)
 {
-	struct listed l = {.key = new_key(), .id = 1};
+	struct listed l = {.key = model_key(), .id = 1};
 
 	l.deadline = choose_deadline();
 	l.period = model_add(choose_distance(), 1);
@@ -139,9 +152,9 @@ void do_burst(void)
 	}
 }
 
-static void cancel(size_t i)
+void model_cancel(struct list *from, size_t i)
 {
-	const struct listed *l = &model->pending.item[i];
+	const struct listed *l = &from->item[i];
 	timerthread_id id = l->id;
 	void *arg = NULL;
 
@@ -157,14 +170,14 @@ static void cancel(size_t i)
 		agree(timerthread_cancel(model->tt, id) == 0);
 		break;
 	}
-	list_take(&model->pending, i);
+	list_take(from, i);
 	model_cancelled(id);
 }
 
 void do_cancel(void)
 {
 	if (model->pending.n > 0)
-		cancel(choose_index());
+		model_cancel(&model->pending, choose_index());
 }
 
 /* Every so many of them. */
@@ -173,11 +186,11 @@ void do_cancel_many(void)
 	size_t from = choose(64), step = 1 + choose(8);
 
 	for (size_t i = from; i < model->pending.n; i += step)
-		cancel(i);
+		model_cancel(&model->pending, i);
 }
 
 /* Some deadlines are too far from now to say how far. */
-static int reschedule(timerthread_id id, int64_t deadline)
+int model_reschedule(timerthread_id id, int64_t deadline)
 {
 	int64_t delay;
 
@@ -197,7 +210,7 @@ void do_reschedule(void)
 	i = choose_index();
 	l = model->pending.item[i];
 	l.deadline = choose_deadline();
-	r = reschedule(l.id, l.deadline);
+	r = model_reschedule(l.id, l.deadline);
 	agree(r == (model->stopped ? -ESHUTDOWN : 0));
 	if (r < 0)
 		return;
@@ -219,6 +232,8 @@ static void check_none(timerthread_id id)
 	agree(timerthread_cancel_wait(model->tt, id) == -ENOENT);
 	agree(timerthread_cancel_take(model->tt, id, &key) == -ENOENT);
 	agree(key == &deadline);
+	agree(timerthread_disarm(model->tt, id) == -ENOENT);
+	agree(timerthread_disarm_wait(model->tt, id) == -ENOENT);
 	agree(timerthread_reschedule(model->tt, id, 0) == none);
 	agree(timerthread_reschedule_after(model->tt, id, 0) == none);
 	agree(timerthread_get_deadline(model->tt, id, &deadline) == -ENOENT);
@@ -238,6 +253,7 @@ void do_made_up(void)
 		id = model->pending.item[choose_index()].id ^
 		     UINT64_C(1) << choose(64);
 	if (list_find_id(&model->pending, id) == model->pending.n &&
+	    list_find_id(&model->unarmed, id) == model->unarmed.n &&
 	    (!model->calling || model->running.id != id))
 		check_none(id);
 }
@@ -273,13 +289,24 @@ void do_next(void)
 	agree(r == 0 && next == first);
 }
 
+/* The list that has it, which one must. */
+static struct list *list_with_key(const void *key)
+{
+	struct list *l = &model->pending;
+
+	if (list_find_key(l, key) == l->n)
+		l = &model->unarmed;
+	agree(list_find_key(l, key) < l->n);
+	return l;
+}
+
 static void drained(timerthread_id id, timerthread_fn *fn, void *key, void *ctx)
 {
-	size_t i = list_find_key(&model->pending, key);
+	struct list *l = list_with_key(key);
 	uint64_t *n = ctx;
 
-	agree(i < model->pending.n && fn == property_fired);
-	agree(list_take(&model->pending, i).id == id);
+	agree(fn == property_fired);
+	agree(list_take(l, list_find_key(l, key)).id == id);
 	model_cancelled(id);
 	++*n;
 	if (may_choose() && choose(16) == 0)
@@ -288,10 +315,10 @@ static void drained(timerthread_id id, timerthread_fn *fn, void *key, void *ctx)
 
 void do_drain(void)
 {
-	uint64_t expected = model->pending.n, n = 0;
+	uint64_t expected = model->pending.n + model->unarmed.n, n = 0;
 
 	agree(timerthread_drain(model->tt, drained, &n) == (int)expected);
-	agree(n == expected && model->pending.n == 0);
+	agree(n == expected && model->pending.n + model->unarmed.n == 0);
 	model->counts.drained += n;
 }
 

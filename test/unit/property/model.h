@@ -47,7 +47,8 @@ struct model {
 	struct chosen chosen;
 	struct counts counts;
 	struct list pending;
-	size_t most; /* pending ones, and the one that is running */
+	struct list unarmed; /* in no order */
+	size_t most;         /* of both, and the one that is running */
 	uintptr_t last_key;
 	timerthread_id over[OVER_MAX]; /* the last ones that ended, or 0 */
 	uint64_t ended;
@@ -87,6 +88,9 @@ void property_step(void);
 /* Makes a timer pending, which has its id, key, deadline and period. */
 void model_set(struct listed l);
 
+/* Keeps a timer that is not armed, which has its id, key and period. */
+void model_keep(struct listed l);
+
 /* No call has this timer any more, nor will another get its id. */
 void model_over(timerthread_id id);
 
@@ -111,6 +115,23 @@ void do_advance(void);
 void advance_by(int64_t ns);
 void do_stop(void);
 void do_destroy(void);
+
+/* What they have in common with those of unarmed.c. */
+int64_t choose_deadline(void);
+size_t choose_index_of(const struct list *l);
+int model_reschedule(timerthread_id id, int64_t deadline);
+void model_cancel(struct list *l, size_t i);
+void *model_key(void);
+
+/* The result of a call that makes a timer.  True: there is one more. */
+bool model_scheduled(int r, timerthread_id id);
+
+/* unarmed.c */
+void do_add(void);
+void do_arm(void);
+void do_disarm(void);
+void do_cancel_unarmed(void);
+void do_cancel_matching(void);
 
 /* callback.c */
 void do_self(void);

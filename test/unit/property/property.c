@@ -38,7 +38,7 @@ int64_t model_add(int64_t a, int64_t b)
 
 uint64_t model_timers(void)
 {
-	return model->pending.n + model->calling;
+	return model->pending.n + model->unarmed.n + model->calling;
 }
 
 void model_set(struct listed l)
@@ -46,6 +46,12 @@ void model_set(struct listed l)
 	l.set_at = model->now;
 	l.set_in = model->advancing ? model->advances : 0;
 	list_add(&model->pending, l);
+}
+
+void model_keep(struct listed l)
+{
+	l.deadline = INT64_MAX;
+	list_add(&model->unarmed, l);
 }
 
 void model_over(timerthread_id id)
@@ -112,16 +118,37 @@ static void (*const others[])(void) = {
 	do_wrong, do_stop,    do_destroy, do_cancel_many, ask,      ask,
 };
 
+static void (*const unarmed[])(void) = {
+	do_add,
+	do_add,
+	do_arm,
+	do_arm,
+	do_arm,
+	do_arm,
+	do_arm,
+	do_disarm,
+	do_disarm,
+	do_disarm,
+	do_disarm,
+	do_cancel_unarmed,
+	do_cancel_unarmed,
+	do_cancel_matching,
+};
+
+enum { UNARMED = sizeof(unarmed) / sizeof(unarmed[0]) };
+
 void property_step(void)
 {
-	unsigned dice = choose(108);
+	unsigned dice = choose(108 + UNARMED);
 
 	if (dice < 93)
 		change(dice);
 	else if (dice < 105)
 		others[dice - 93]();
-	else
+	else if (dice < 108)
 		do_get_deadline();
+	else
+		unarmed[dice - 108]();
 	if (model->tt && !model->calling)
 		check_no_current();
 	if (model->tt)

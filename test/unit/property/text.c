@@ -99,6 +99,7 @@ static void check_metrics(void)
 
 	agree(metric("pending_timers", "") == model->pending.n);
 	agree(metric("running_timers", "") == model->calling);
+	agree(metric("unarmed_timers", "") == model->unarmed.n);
 	agree(metric("scheduled_timers_total", "") == c->scheduled);
 	agree(metric("cancelled_timers_total", "") == c->cancelled);
 	agree(metric("drained_timers_total", "") == c->drained);

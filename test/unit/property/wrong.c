@@ -18,6 +18,18 @@ static void drained(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 	agree(false);
 }
 
+static int matched(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
+{
+	drained(id, fn, arg, ctx);
+	return 1;
+}
+
+static void not_woken(void *ctx)
+{
+	(void)ctx;
+	agree(false);
+}
+
 /* No instance: all the same, whatever else is wrong. */
 static void no_instance(void)
 {
@@ -39,6 +51,12 @@ static void no_instance(void)
 	      -EINVAL);
 	agree(timerthread_schedule_every(NULL, 0, 1, property_fired, NULL,
 					 NULL) == -EINVAL);
+	agree(timerthread_add(NULL, property_fired, NULL, &id) == -EINVAL);
+	agree(timerthread_disarm(NULL, id) == -EINVAL);
+	agree(timerthread_disarm_wait(NULL, id) == -EINVAL);
+	agree(timerthread_cancel_matching(NULL, matched, drained, NULL) ==
+	      -EINVAL);
+	agree(timerthread_set_wake(NULL, not_woken, NULL) == -EINVAL);
 	agree(timerthread_reschedule(NULL, id, 0) == -EINVAL);
 	agree(timerthread_reschedule_after(NULL, id, 0) == -EINVAL);
 	agree(timerthread_cancel(NULL, id) == -EINVAL);
@@ -67,6 +85,9 @@ static void bad_timers(void)
 	agree(timerthread_schedule(tt, 0, NULL, NULL, &id) == -EINVAL);
 	agree(timerthread_schedule_after(tt, 0, NULL, NULL, &id) == -EINVAL);
 	agree(timerthread_schedule_every(tt, 0, 1, NULL, NULL, &id) == -EINVAL);
+	agree(timerthread_add(tt, NULL, NULL, &id) == -EINVAL);
+	agree(timerthread_add(tt, property_fired, NULL, NULL) == -EINVAL);
+	agree(timerthread_cancel_matching(tt, NULL, drained, NULL) == -EINVAL);
 	agree(timerthread_schedule_every(tt, 0, period, property_fired, NULL,
 					 &id) == -EINVAL);
 	agree(id == 1);
@@ -85,7 +106,7 @@ static void bad_stat(void)
 	unsigned which = choose(256);
 	uint64_t value = 1;
 
-	if (which <= 2 || (which >= 10 && which <= 13) ||
+	if (which <= 3 || (which >= 10 && which <= 13) ||
 	    (which >= 20 && which <= 23) || which == 30 || which == 31 ||
 	    which == 40 || which == 41 || (which >= 50 && which <= 53))
 		return;
@@ -155,6 +176,7 @@ static void late_options(void)
 	agree(timerthread_set_max_timers(tt, 1) == -EBUSY);
 	agree(timerthread_set_reserve(tt, 1) == -EBUSY);
 	agree(timerthread_set_executor(tt, NULL, NULL) == -EBUSY);
+	agree(timerthread_set_wake(tt, not_woken, NULL) == -EBUSY);
 	agree(timerthread_set_task_id(tt, NULL, NULL) == -EBUSY);
 	agree(timerthread_set_thread_hooks(tt, NULL, NULL, NULL) == -EBUSY);
 	agree(timerthread_set_slow_hook(tt, 0, property_slow, NULL) == -EBUSY);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/walk.h"
+
+/* How many slots are looked at while the lock is held once: a word of them. */
+#define STEP SLOT_FIRST_NUMBER
+
+/* Under the lock, which orders the rest.  False: the slot has no timer. */
+static bool look_at(const struct slot *s, struct seen_timer *t)
+{
+	uint32_t word = atom32_load(&s->state);
+
+	if (slot_state(word) == SLOT_FREE || slot_is_dead(word))
+		return false;
+	*t = (struct seen_timer){
+		slot_id(s, word),
+		word,
+		{s->deadline, s->period, slot_fn(s), slot_arg(s), 0}};
+	return true;
+}
+
+/* Returns how many of the slots from `from` on have a timer. */
+static uint32_t look_at_some(struct bucket *b, uint32_t from,
+			     struct seen_timer seen[STEP])
+{
+	uint32_t n = 0;
+
+	lock_acquire(&b->lock);
+	for (uint32_t i = from; i < from + STEP; i++)
+		n += look_at(slots_get(&b->slots, i), &seen[n]);
+	lock_release(&b->lock);
+	return n;
+}
+
+/* Slots that are used for the first time meanwhile are not looked at. */
+static uint32_t end_of(struct bucket *b)
+{
+	uint32_t end;
+
+	lock_acquire(&b->lock);
+	end = slots_end(&b->slots);
+	lock_release(&b->lock);
+	return end;
+}
+
+void intake_walk(struct intake *in,
+		 void (*see)(const struct seen_timer *t, void *ctx), void *ctx)
+{
+	struct bucket_set used = intake_used(in);
+	struct seen_timer seen[STEP];
+	struct bucket *b;
+
+	while ((b = intake_take(in, &used))) {
+		uint32_t end = end_of(b);
+
+		for (uint32_t i = STEP; i < end; i += STEP) {
+			uint32_t n = look_at_some(b, i, seen);
+
+			for (uint32_t k = 0; k < n; k++)
+				see(&seen[k], ctx);
+		}
+	}
+}
