@@ -122,9 +122,9 @@ struct slot {
 	int64_t deadline;
 	int64_t queued; /* its entry's; later if the deadline had passed */
 	/*
-	 * Written under the bucket's lock while the slot is free.  Then only
-	 * the driver reads it, while the timer runs or the driver has its
-	 * entry.
+	 * Written under the bucket's lock while the slot is free.  Then any
+	 * thread may read it under the lock; and the driver without, while the
+	 * timer runs or the driver has its entry.
 	 */
 	int64_t period;
 	/* Pointers.  Written like period; any thread may read them. */
