@@ -25,6 +25,15 @@ run epoll-echo --seconds 0.1
 run epoll-echo --self-test
 run several-pollers
 run thread-pool
+run porting/condition-variable
+run porting/due-time
+run porting/fixed-delay
+run porting/object
+run porting/own-thread
+run porting/shutdown
+run porting/slack
+run porting/under-a-lock
+run porting/workers
 # Built only where there is Check.
 [ ! -x "$builddir/examples/test-your-timeouts" ] || run test-your-timeouts
 exit "$failed"
