@@ -28,7 +28,7 @@ page() {
 		{ print }' "${other:-$1}" |
 		mandoc -T html -O style=manual.css |
 		sed -e 's|<a class="permalink" href="[^"]*">||g; s|</a>||g' \
-			-e 's|<b>\(timerthread[a-z_]*\)</b>(\([0-9]\))|<a href="\1.\2.html">\1(\2)</a>|g' \
+			-e 's|<b>\(timerthread[a-z_-]*\)</b>(\([0-9]\))|<a href="\1.\2.html">\1(\2)</a>|g' \
 			-e 's,<dt>\(&#x2022;\|[0-9]*\.\)</dt>,<dt class="mark">\1</dt>,' \
 			-e 's|^&#x00A0;$||; s|<body>|<body><p><a href="index.html">Manual</a></p>|'
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Each page of ours that a man page refers to exists.  SEE ALSO is sorted, by
-# section and name, and leads to the overview.
+# section and name, and leads to the overview.  timerthread-porting(7) names
+# each program of examples/porting, and only subsections that it has.
 set -eu
 srcdir=${srcdir:?run this by make check}
 
@@ -15,9 +16,9 @@ fail() {
 
 # pages FILE: "NAME SECTION" for ".BR name (3)" and "\fBname\fP(3)".
 pages() {
-	sed -n -e 's/^\.BR \(timerthread[a-z_0-9]*\) (\([0-9]\)).*/\1 \2/p' \
-		-e 's/.*\\fB\(timerthread[a-z_0-9]*\)\\f[PR](\([0-9]\)).*/\1 \2/p' \
-		"$1"
+	sed 's/\\-/-/g' "$1" | sed -n \
+		-e 's/^\.BR \(timerthread[a-z_0-9-]*\) (\([0-9]\)).*/\1 \2/p' \
+		-e 's/.*\\fB\(timerthread[a-z_0-9-]*\)\\f[PR](\([0-9]\)).*/\1 \2/p'
 }
 
 references=0
@@ -37,9 +38,29 @@ for page in "$man"/man3/*.3 "$man"/man7/*.7; do
 	*'.BR timerthread (7)'*) ;;
 	*) fail "$page: SEE ALSO lacks timerthread(7)" ;;
 	esac
-	echo "$also" | sed -n 's/^\.BR \([a-z_0-9]*\) (\([0-9]\)).*/\2 \1/p' |
+	echo "$also" | sed 's/\\-/-/g' |
+		sed -n 's/^\.BR \([a-z_0-9-]*\) (\([0-9]\)).*/\2 \1/p' |
 		LC_ALL=C sort -cf || fail "$page: SEE ALSO is not sorted"
 done
+
+porting=$man/man7/timerthread-porting.7
+named=$(sed 's/\\-/-/g' "$porting" |
+	sed -n 's/^\.IR* \([a-z-]*\.c\).*/\1/p' | sort -u)
+for source in "$srcdir"/examples/porting/*.c; do
+	echo "$named" | grep -qx "${source##*/}" ||
+		fail "$porting does not name ${source##*/}"
+done
+for source in $named; do
+	[ -f "$srcdir/examples/porting/$source" ] ||
+		[ -f "$srcdir/examples/$source" ] ||
+		fail "$porting names $source, which does not exist"
+done
+# The first table leads to subsections, which are in bold there.
+missing=$(sed -n '/^Question/,/^\.TE/s/^\\fB\(.*\)\\fP.*/\1/p' "$porting" |
+	while read -r title; do
+		grep -qx "\.SS $title" "$porting" || echo "$title;"
+	done)
+[ -z "$missing" ] || fail "$porting has no subsection $missing"
 echo "$references references"
 [ "$references" -gt 0 ] || failed=1
 exit "$failed"

@@ -46,7 +46,8 @@ so='libtimerthread\.so'
 expect '' "$libdir/$so\.1" "$libdir/$so\.1\.[0-9.]*" '.*/COPYING'
 expect -devel "$libdir/$so" "$libdir/pkgconfig/timerthread\.pc" \
 	/usr/include/timerthread.h '.*/man3/timerthread_schedule\.3.*' \
-	'.*/man7/timerthread\.7.*' '.*/doc/libtimerthread/README' \
+	'.*/man7/timerthread\.7.*' '.*/man7/timerthread-porting\.7.*' \
+	'.*/doc/libtimerthread/README' \
 	'.*/examples/first\.c' "/usr/share/gdb/auto-load$libdir/$so.*-gdb\.py"
 expect -static "$libdir/libtimerthread\.a"
 if listed '' | grep -E "^$libdir|^/usr/(include|share/(man|doc|gdb))" |
