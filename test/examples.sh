@@ -20,6 +20,7 @@ run() {
 run first
 run request-guard
 run idle-connections
+run connection-timers
 run rpc-deadlines --seconds 1
 run epoll-echo --seconds 0.1
 run epoll-echo --self-test
