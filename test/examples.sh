@@ -21,6 +21,7 @@ run first
 run request-guard
 run idle-connections
 run connection-timers
+run plugin-leaves
 run rpc-deadlines --seconds 1
 run epoll-echo --seconds 0.1
 run epoll-echo --self-test
