@@ -52,7 +52,7 @@
  * lock.  If a slot dies in that state, a thread that found it alive may be
  * giving it a new entry at that moment.  So the driver looks again, under the
  * lock, before it frees the slot.  test/model/slot.pml is a model of this for
- * Spin, without timers that repeat or are not armed.
+ * Spin, without timers that repeat.
  *
  * "The driver" is the thread in the engine's turn.  If there is an executor, it
  * is also the executor's thread, for the timer whose callback that thread runs,

@@ -5,17 +5,20 @@
  * between two looks at what other threads may change.
  *
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
- * deadline, each with the last id that any of them got; rent looks at
- * arrivals, and salvage at the slot; and a drain takes what is pending, by the
- * slot.  The driver collects, looks for what is dead, and runs what is due; time
- * goes on when it likes.  What must hold:
+ * deadline, disarm, each with the last id that any of them got; rent looks at
+ * arrivals, and salvage at the slot; and a drain takes what does not run, by
+ * the slot.  The driver collects, looks for what is dead, and runs what is due;
+ * time goes on when it likes.  With LIVES a timer may be added, and live on
+ * when it has run.  What must hold:
  *
- *  - No timer begins before its deadline, or after a cancel of it returned 0,
- *    or twice.
+ *  - No timer begins before its deadline, or after a cancel or a disarm of it
+ *    returned 0, or twice for one arming.
  *  - An id cancels no timer but its own.
  *  - A slot is freed once a life, when its timer is over.
- *  - When nothing moves any more, a pending timer has an entry that counts,
- *    not later than its deadline; and no slot is dead for good.
+ *  - When nothing moves any more, what was armed has run: a pending timer has
+ *    an entry that counts, not later than its deadline.  One that is unarmed
+ *    has none, and is not handed over; and no slot is dead, or disarmed, for
+ *    good.
  *
  * With EXECUTOR the driver does not run what is due but hands it over (see
  * lib/intake/handover.h), to a thread that begins it when it likes, and may
@@ -40,6 +43,16 @@
  * not count); with two users: NO_GENERATION (an id cancels whatever timer is in
  * the slot).
  *
+ * Of what is disarmed: DISARM_UNLOCKED (that takes no lock), NO_DROP (the
+ * driver runs what was disarmed when its entry is due), DROP_UNLOCKED (it drops
+ * an entry without another look under the lock), ARMED_AGAIN (what is armed
+ * again before its entry was dropped is not marked as moved); with LIVES:
+ * LEFT_OUT (who cancels what is unarmed does not give the slot back),
+ * NO_NEW_ENTRY (what is unarmed gets no entry when it is armed), NOT_AGAIN
+ * (what was armed while it ran is unarmed when the run ends); with EXECUTOR:
+ * DROP_HANDED_OVER (what is dropped is still handed over), and with LIVES:
+ * END_HANDED_OVER (so is what lives on).
+ *
  * Where the code has these steps:
  *
  *	add_entry	intake/arrival.h arrival_push
@@ -53,11 +66,18 @@
  *	schedule	store/slot.h slot_arm
  *	cancel_pending	store/slot.c cancel_armed cancel_pending
  *	cancel		store/slot.c slot_cancel cancel_other
- *	drain		store/slot.c slot_take_pending read_callback
- *	drain		api/drain.c drain_slot
+ *	drain		store/slot.c slot_cancel_pending
+ *	drain		api/drain.c drain_one
+ *	give_left	engine/engine.h engine_cancelled
+ *	give_left	intake/bucket.h bucket_give
+ *	disarm		intake/reschedule.c bucket_disarm
+ *	disarm		store/slot.c slot_disarm
  *	get_new_ticket	intake/reschedule.c get_new_entry
- *	reschedule	intake/reschedule.c bucket_reschedule move_timer move_pending
- *	reschedule	intake/reschedule.c mark_moved move_earlier
+ *	mark_moved	intake/reschedule.c mark_moved
+ *	arm_unarmed	intake/reschedule.c get_new_entry
+ *	repeat		intake/reschedule.c can_repeat move_timer
+ *	reschedule	intake/reschedule.c bucket_reschedule move_timer
+ *	reschedule	intake/reschedule.c move_earlier
  *	reschedule	intake/reschedule.c move_handed_over
  *	reschedule	intake/handover.c handover_move
  *	collect		intake/collect.c bucket_collect take_blocks
@@ -65,11 +85,17 @@
  *	recycle		intake/collect.c bucket_flush
  *	free_dead	store/slot.h slot_free
  *	recycle_dead	intake/expiry.c over
- *	look		intake/expiry.c expiry_look
+ *	drop		intake/expiry.c settle
+ *	look		intake/expiry.c expiry_look settle
+ *	run_again	intake/expiry.c expiry_rearm put_back
+ *	run_again	intake/handover.c handover_rearm
  *	execute		engine/fire.c fire_call finish_on_driver
- *	execute		intake/expiry.c expiry_end
+ *	execute		intake/expiry.c expiry_repeat expiry_end
+ *	execute		api/executor.c finish_on_executor
  *	change_state	store/slot.h slot_change
- *	begin		intake/expiry.c expiry_begin expiry_run expiry_judge put_back
+ *	start_run	store/slot.h slot_change
+ *	begin		intake/expiry.c expiry_begin expiry_run expiry_judge
+ *	begin		intake/expiry.c settle put_back
  *	begin		store/slot.h slot_begin slot_owns slot_hand_over
  *	begin		intake/handover.c handover_give set_handed_over
  *	strand		intake/handover.c strand handover_add
@@ -95,12 +121,21 @@
 #define ARMED	   1
 #define MOVED	   2
 #define RUNNING	   3
+#define REPEATING  4
 #define ENDING	   5
 #define DEAD	   6
 #define DEAD_MOVED 7
-#define WORD(g, s) ((g) * 8 + (s))
-#define STATE(w)   ((w) % 8)
-#define LIFE(w)	   ((w) / 8)
+#define UNARMED	   8
+#define DISARMED   9
+#define AWAITED	   10
+#define WORD(g, s) ((g) * 16 + (s))
+#define STATE(w)   ((w) % 16)
+#define LIFE(w)	   ((w) / 16)
+
+#define IS_DEAD(w)    (STATE(w) == DEAD || STATE(w) == DEAD_MOVED)
+#define IS_PENDING(w) (STATE(w) == ARMED || STATE(w) == MOVED)
+#define RUNS(w)                                                                \
+	(STATE(w) == RUNNING || STATE(w) == REPEATING || STATE(w) == AWAITED)
 
 #define LOCK   atomic { !lock; lock = true }
 #define UNLOCK lock = false
@@ -112,6 +147,7 @@ byte word, ticket, deadline, queued;
 bool lock, on_list = true;
 bool handed_over, with_executor;
 bool stranded; /* in its bucket's heap */
+bool lives;    /* on, after a run */
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -121,9 +157,8 @@ bool stranded; /* in its bucket's heap */
 byte where[ENTRIES], e_ticket[ENTRIES], e_deadline[ENTRIES];
 
 byte now;
-byte id;	/* LIFE of the last timer that was scheduled, plus 1 */
-byte cancelled; /* LIFE of a timer whose cancel returned 0, plus 1 */
-byte ran;	/* LIFE of the last timer that has begun, plus 1 */
+byte id;    /* LIFE of the last timer that was scheduled, plus 1 */
+bool armed; /* since then no run, no cancel and no disarm that returned 0 */
 byte users = USERS;
 
 inline add_entry(i, place)
@@ -141,10 +176,22 @@ inline add_entry(i, place)
 
 inline free_slot()
 {
-	assert(STATE(word) == DEAD || STATE(word) == DEAD_MOVED);
+	assert(IS_DEAD(word));
 	assert(!on_list && !with_executor && !stranded);
 	handed_over = false;
+	lives = false;
 	word = WORD(LIFE(word) + 1, FREE)
+}
+
+inline change_state(from, to, done)
+{
+	atomic {
+		done = (word == from);
+		if
+		:: done -> word = WORD(LIFE(from), to)
+		:: else
+		fi
+	}
 }
 
 /* A user. */
@@ -155,13 +202,13 @@ inline salvage(seen)
 	LOCK;
 	seen = word;
 	if
-	:: STATE(seen) >= DEAD && stranded ->
+	:: IS_DEAD(seen) && stranded ->
 		atomic {
 			stranded = false;
 			free_slot();
 			on_list = true
 		}
-	:: STATE(seen) >= DEAD && !stranded ->
+	:: IS_DEAD(seen) && !stranded ->
 		atomic {
 			if
 #ifdef SALVAGE_ALL
@@ -200,7 +247,7 @@ inline rent(i)
 		od;
 		if
 		:: where[i] == BUCKET && e_ticket[i] == ticket &&
-		   STATE(word) >= DEAD ->
+		   IS_DEAD(word) ->
 			free_slot();
 			on_list = true;
 			where[i] = NOWHERE
@@ -224,11 +271,31 @@ inline schedule(i)
 			select (deadline : 0 .. LATEST);
 			queued = deadline
 		}
-		atomic {
+		if
+		:: atomic {
+			true ->
 			word = WORD(LIFE(word), ARMED);
 			id = LIFE(word) + 1;
+			armed = true;
 			add_entry(i, BUCKET)
-		}
+		   }
+#ifdef LIVES
+		:: atomic {
+			true ->
+			lives = true;
+			word = WORD(LIFE(word), ARMED);
+			id = LIFE(word) + 1;
+			armed = true;
+			add_entry(i, BUCKET)
+		   }
+		:: atomic {
+			deadline == LATEST ->
+			lives = true;
+			word = WORD(LIFE(word), UNARMED);
+			id = LIFE(word) + 1
+		   }
+#endif
+		fi
 	:: else
 	fi;
 	UNLOCK
@@ -240,48 +307,102 @@ inline schedule(i)
 #define HOLDS(mine, s) (word == WORD((mine) - 1, s))
 #endif
 
-inline cancel_pending(mine)
+/* left: it was unarmed, and the caller has the slot */
+inline cancel_pending(mine, left)
 {
 	if
 	:: HOLDS(mine, ARMED) ->
 		assert(LIFE(word) + 1 == mine);
 		word = WORD(LIFE(word), DEAD);
-		cancelled = mine
-	:: HOLDS(mine, MOVED) ->
+		armed = false
+	:: HOLDS(mine, MOVED) || HOLDS(mine, DISARMED) ->
 		assert(LIFE(word) + 1 == mine);
 		word = WORD(LIFE(word), DEAD_MOVED);
-		cancelled = mine
+		armed = false
+	:: HOLDS(mine, UNARMED) ->
+		assert(LIFE(word) + 1 == mine);
+		assert(!armed && !on_list && !stranded && !with_executor);
+		word = WORD(LIFE(word) + 1, FREE);
+		lives = false;
+		left = true
 	:: else
 	fi
 }
 
-inline cancel(mine)
+/* bucket_give */
+inline give_left(left)
+{
+#ifndef LEFT_OUT
+	if
+	:: left ->
+		LOCK;
+		assert(STATE(word) == FREE && !on_list && !handed_over);
+		on_list = true;
+		UNLOCK
+	:: else
+	fi;
+#endif
+	left = false
+}
+
+inline cancel(mine, left)
 {
 	mine = id;
 	if
 	:: mine != 0 ->
 		atomic {
 			if
-			:: HOLDS(mine, RUNNING) ->
+			:: HOLDS(mine, RUNNING) || HOLDS(mine, REPEATING) ||
+			   HOLDS(mine, AWAITED) ->
 				assert(LIFE(word) + 1 == mine);
-				word = WORD(LIFE(word), ENDING)
-			:: else -> cancel_pending(mine)
+				word = WORD(LIFE(word), ENDING);
+				armed = false
+			:: else -> cancel_pending(mine, left)
 			fi
-		}
+		};
+		give_left(left)
 	:: else
 	fi;
 	mine = 0
 }
 
 /* By an id that it reads in the slot; it leaves alone what runs. */
-inline drain(mine)
+inline drain(mine, left)
 {
 	mine = LIFE(word) + 1;
-	atomic { cancel_pending(mine) };
+	atomic { cancel_pending(mine, left) };
+	give_left(left);
 	mine = 0
 }
 
-/* bucket_reschedule; the second look after more room was made is left out */
+/* Under the lock only others change the state, who need none. */
+inline disarm(mine)
+{
+	mine = id;
+	if
+	:: mine != 0 ->
+#ifndef DISARM_UNLOCKED
+		LOCK;
+#endif
+		atomic {
+			if
+			:: HOLDS(mine, ARMED) || HOLDS(mine, MOVED) ->
+				word = WORD(LIFE(word), DISARMED);
+				armed = false
+			:: HOLDS(mine, RUNNING) || HOLDS(mine, REPEATING) ->
+				word = WORD(LIFE(word), AWAITED);
+				armed = false
+			:: else
+			fi
+		};
+#ifndef DISARM_UNLOCKED
+		UNLOCK
+#endif
+	:: else
+	fi;
+	mine = 0
+}
+
 /* Of get_new_entry.  ok: it has one; else the timer is handed over. */
 inline get_new_ticket(ok)
 {
@@ -307,6 +428,70 @@ inline get_new_ticket(ok)
 #endif
 }
 
+/* armed, disarmed -> moved; ok is false: cancelled, or begun */
+inline mark_moved(mine, ok)
+{
+#ifdef NO_MOVED
+	ok = true
+#elif defined(NO_CLAIM)
+	atomic {
+		if
+		:: word == WORD(mine - 1, ARMED) ->
+			word = WORD(mine - 1, MOVED)
+		:: else
+		fi;
+		ok = true
+	}
+#else
+	atomic {
+		ok = (word == WORD(mine - 1, MOVED));
+		if
+		:: word == WORD(mine - 1, ARMED) ->
+			word = WORD(mine - 1, MOVED);
+			ok = true
+		:: word == WORD(mine - 1, DISARMED) ->
+#ifdef ARMED_AGAIN
+			word = WORD(mine - 1, ARMED);
+#else
+			word = WORD(mine - 1, MOVED);
+#endif
+			ok = true;
+			armed = true
+		:: else
+		fi
+	}
+#endif
+}
+
+/* unarmed -> armed; ok is false: cancelled */
+inline arm_unarmed(mine, ok)
+{
+	atomic {
+		ok = (word == WORD(mine - 1, UNARMED));
+		if
+		:: ok ->
+			word = WORD(mine - 1, ARMED);
+			armed = true
+		:: else
+		fi
+	}
+}
+
+/* running, awaited -> repeating; ok is false: cancelled */
+inline repeat(mine, ok)
+{
+	atomic {
+		ok = (LIFE(word) == mine - 1 && RUNS(word));
+		if
+		:: ok ->
+			word = WORD(mine - 1, REPEATING);
+			armed = true
+		:: else
+		fi
+	}
+}
+
+/* bucket_reschedule; the second look after more room was made is left out */
 inline reschedule(mine, to, ok, i)
 {
 	mine = id;
@@ -316,50 +501,41 @@ inline reschedule(mine, to, ok, i)
 		LOCK;
 		if
 		:: word == WORD(mine - 1, ARMED) ||
-		   word == WORD(mine - 1, MOVED) ->
-			/* bucket_reschedule looks at that first */
+		   word == WORD(mine - 1, MOVED) ||
+		   word == WORD(mine - 1, DISARMED) ->
+			mark_moved(mine, ok);
 			if
-#ifndef NO_HANDED_OVER
-			:: handed_over && to < queued ->
+			:: ok && to < queued ->
+				get_new_ticket(ok);
 				queued = to;
-				deadline = to
-#endif
-			:: else ->
-				/* armed -> moved; false: cancelled, or begun */
-#ifdef NO_MOVED
-				ok = true;
-#elif defined(NO_CLAIM)
-				atomic {
-					if
-					:: word == WORD(mine - 1, ARMED) ->
-						word = WORD(mine - 1, MOVED)
-					:: else
-					fi;
-					ok = true
-				};
-#else
-				atomic {
-					ok = (STATE(word) == MOVED);
-					if
-					:: word == WORD(mine - 1, ARMED) ->
-						word = WORD(mine - 1, MOVED);
-						ok = true
-					:: else
-					fi
-				};
-#endif
+				deadline = to;
 				if
-				:: ok && to < queued ->
-					get_new_ticket(ok);
-					queued = to;
-					deadline = to;
-					if
-					:: ok -> atomic { add_entry(i, BUCKET) }
-					:: else
-					fi
-				:: ok && to >= queued -> deadline = to
+				:: ok -> atomic { add_entry(i, BUCKET) }
 				:: else
 				fi
+			:: ok && to >= queued -> deadline = to
+			:: else
+			fi
+		:: word == WORD(mine - 1, UNARMED) ->
+			arm_unarmed(mine, ok);
+			if
+			:: ok ->
+				get_new_ticket(ok);
+				queued = to;
+				deadline = to;
+				if
+#ifndef NO_NEW_ENTRY
+				:: ok -> atomic { add_entry(i, BUCKET) }
+#endif
+				:: else
+				fi
+			:: else
+			fi
+		:: lives && LIFE(word) == mine - 1 && RUNS(word) ->
+			repeat(mine, ok);
+			if
+			:: ok -> deadline = to
+			:: else
 			fi
 		:: else
 		fi;
@@ -379,8 +555,9 @@ proctype user()
 	for (n : 1 .. STEPS) {
 		if
 		:: schedule(i)
-		:: cancel(mine)
-		:: drain(mine)
+		:: cancel(mine, ok)
+		:: drain(mine, ok)
+		:: disarm(mine)
 		:: reschedule(mine, to, ok, i)
 		:: rent(i)
 		:: salvage(seen)
@@ -440,6 +617,26 @@ inline recycle_dead(seen, owns)
 	fi
 }
 
+/* seen: the state now; done: disarmed -> unarmed.  Under the lock */
+inline drop(seen, done)
+{
+	atomic {
+		seen = word;
+		done = false
+	};
+	if
+#ifndef NO_DROP
+	:: STATE(seen) == DISARMED ->
+		change_state(seen, UNARMED, done);
+		if
+		:: !done -> seen = word
+		:: else
+		fi
+#endif
+	:: else
+	fi
+}
+
 /* expiry_look */
 inline look(i, seen, owns)
 {
@@ -455,52 +652,155 @@ inline look(i, seen, owns)
 	:: owns && STATE(seen) == DEAD ->
 		where[i] = NOWHERE;
 		recycle_dead(seen, owns)
+#ifdef NO_RECHECK
 	:: owns && STATE(seen) == DEAD_MOVED ->
-#ifndef NO_RECHECK
-		LOCK;
-		owns = (ticket == e_ticket[i]);
-		if
-		:: owns -> free_dead(seen, owns)
-		:: else
-		fi;
-		UNLOCK;
-#else
 		free_dead(seen, owns);
-#endif
 		where[i] = NOWHERE;
 		if
 		:: owns -> recycle()
 		:: else
 		fi
-	:: else
+#endif
+#ifdef DROP_UNLOCKED
+	:: owns && STATE(seen) == DISARMED ->
+		word = WORD(LIFE(seen), UNARMED);
+		where[i] = NOWHERE
+#endif
+	:: owns && IS_PENDING(seen)
+	:: else ->
+		LOCK;
+		owns = false;
+		if
+		:: ticket != e_ticket[i] -> where[i] = NOWHERE
+		:: ticket == e_ticket[i] ->
+			drop(seen, owns);
+			if
+			:: owns ->
+				where[i] = NOWHERE;
+				owns = false
+			:: !owns && IS_DEAD(seen) ->
+				where[i] = NOWHERE;
+				free_dead(seen, owns)
+			:: else
+			fi
+		fi;
+		UNLOCK;
+		if
+		:: owns -> recycle()
+		:: else
+		fi
 	fi
 }
 
-inline execute()
-{
-	atomic {
-		assert(deadline <= now);
-		assert(cancelled != LIFE(word) + 1);
-		assert(ran != LIFE(word) + 1);
-		ran = LIFE(word) + 1
-	};
-	/* the callback; then expiry_end */
-	atomic {
-		assert(STATE(word) == RUNNING || STATE(word) == ENDING);
-		assert(!on_list && !stranded);
-		word = WORD(LIFE(word) + 1, FREE)
-	}
-}
+#define RUN_STARTS                                                             \
+	assert(deadline <= now && armed);                                      \
+	armed = false
 
-inline change_state(from, to, done)
+inline start_run(from, done)
 {
 	atomic {
 		done = (word == from);
 		if
-		:: done -> word = WORD(LIFE(from), to)
+		:: done ->
+			word = WORD(LIFE(from), RUNNING);
+			RUN_STARTS
 		:: else
 		fi
 	}
+}
+
+/* Under the lock */
+inline strand()
+{
+	atomic {
+#ifdef STRANDED_FREE
+		handed_over = false;
+#else
+		handed_over = true;
+#endif
+		assert(!stranded);
+		stranded = true
+	}
+}
+
+/* With the lock, which is released and taken again to take memory. */
+inline file(i)
+{
+	if
+	:: true
+	:: true ->
+#ifdef FILED_EARLY
+		handed_over = false;
+#endif
+		UNLOCK;
+		LOCK
+	fi;
+	if
+	:: atomic {
+		true ->
+		handed_over = false;
+		add_entry(i, BUCKET)
+	   }
+#ifdef STRANDS
+	:: strand()
+#endif
+	fi
+}
+
+/* expiry_rearm, under the lock, of what lives on; over: it was cancelled */
+inline run_again(i, seen, over)
+{
+	seen = word;
+	if
+	:: STATE(seen) == ENDING -> over = true
+#ifndef NOT_AGAIN
+	:: STATE(seen) == REPEATING ->
+		change_state(seen, ARMED, over);
+		if
+		:: over ->
+			over = false;
+			queued = deadline;
+#ifdef EXECUTOR
+			file(i)
+#else
+			atomic { add_entry(i, HEAP) }
+#endif
+		:: else -> over = true
+		fi
+#endif
+	:: else ->
+		change_state(seen, UNARMED, over);
+		over = !over;
+#if defined(EXECUTOR) && !defined(END_HANDED_OVER)
+		if
+		:: !over -> handed_over = false
+		:: else
+		fi
+#endif
+	fi
+}
+
+/* the callback; over: the slot is free */
+inline execute(i, seen, over)
+{
+	if
+	:: !lives -> over = true
+	:: lives ->
+		LOCK;
+		run_again(i, seen, over);
+		UNLOCK
+	fi;
+	if
+	:: over ->
+		/* expiry_end */
+		atomic {
+			assert(RUNS(word) || STATE(word) == ENDING);
+			assert(!on_list && !stranded);
+			lives = false;
+			word = WORD(LIFE(word) + 1, FREE)
+		}
+	:: else
+	fi
 }
 
 /* expiry_begin, for an entry that is due */
@@ -531,7 +831,9 @@ inline begin(i, seen, owns)
 	atomic {
 		owns = owns && STATE(seen) == ARMED && word == seen;
 		if
-		:: owns -> word = WORD(LIFE(seen), RUNNING)
+		:: owns ->
+			word = WORD(LIFE(seen), RUNNING);
+			RUN_STARTS
 		:: else
 		fi
 	};
@@ -540,17 +842,23 @@ inline begin(i, seen, owns)
 	:: owns ->
 		where[i] = NOWHERE;
 #ifndef EXECUTOR
-		execute();
-		recycle()
+		execute(i, seen, owns);
+		if
+		:: owns -> recycle()
+		:: else
+		fi
 #endif
 	:: else ->
 		LOCK;
-		seen = word;
 		if
-		:: ticket != e_ticket[i] ->
+		:: ticket == e_ticket[i] -> drop(seen, owns)
+		:: else
+		fi;
+		if
+		:: ticket != e_ticket[i] || owns ->
 			where[i] = NOWHERE;
 			UNLOCK
-		:: ticket == e_ticket[i] && STATE(seen) >= DEAD ->
+		:: ticket == e_ticket[i] && !owns && IS_DEAD(seen) ->
 			where[i] = NOWHERE;
 			free_dead(seen, owns);
 			UNLOCK;
@@ -559,7 +867,7 @@ inline begin(i, seen, owns)
 			:: else
 			fi
 #ifndef NO_PUT_BACK
-		:: ticket == e_ticket[i] && STATE(seen) < DEAD &&
+		:: ticket == e_ticket[i] && !owns && !IS_DEAD(seen) &&
 		   (deadline > e_deadline[i] || deadline > now) ->
 			atomic {
 				queued = deadline;
@@ -588,13 +896,16 @@ inline begin(i, seen, owns)
 			};
 			UNLOCK
 #else
-			change_state(seen, RUNNING, owns);
+			start_run(seen, owns);
 			where[i] = NOWHERE;
 			if
 			:: owns ->
 				UNLOCK;
-				execute();
-				recycle()
+				execute(i, seen, owns);
+				if
+				:: owns -> recycle()
+				:: else
+				fi
 			:: else ->
 				seen = word;
 				free_dead(seen, owns);
@@ -607,20 +918,6 @@ inline begin(i, seen, owns)
 #endif
 		fi
 	fi
-}
-
-/* Under the lock */
-inline strand()
-{
-	atomic {
-#ifdef STRANDED_FREE
-		handed_over = false;
-#else
-		handed_over = true;
-#endif
-		assert(!stranded);
-		stranded = true
-	}
 }
 
 /* handover_strand, for an entry of the driver's */
@@ -659,30 +956,6 @@ inline handover_collect(i)
 	UNLOCK
 }
 
-/* With the lock, which is released and taken again to take memory. */
-inline file(i)
-{
-	if
-	:: true
-	:: true ->
-#ifdef FILED_EARLY
-		handed_over = false;
-#endif
-		UNLOCK;
-		LOCK
-	fi;
-	if
-	:: atomic {
-		true ->
-		handed_over = false;
-		add_entry(i, BUCKET)
-	   }
-#ifdef STRANDS
-	:: strand()
-#endif
-	fi
-}
-
 /* handover_restore */
 inline restore(i, seen)
 {
@@ -692,13 +965,13 @@ inline restore(i, seen)
 		stranded = false;
 		seen = word;
 		if
-		:: STATE(seen) >= DEAD ->
+		:: IS_DEAD(seen) ->
 			atomic {
 				assert(word == seen);
 				free_slot();
 				on_list = true
 			}
-		:: STATE(seen) < DEAD -> file(i)
+		:: else -> file(i)
 		fi
 	:: else
 	fi;
@@ -711,7 +984,7 @@ inline free_handed_over()
 {
 	atomic {
 		if
-		:: STATE(word) >= DEAD -> free_slot()
+		:: IS_DEAD(word) -> free_slot()
 		:: else -> assert(STATE(word) == FREE && !on_list)
 		fi;
 		handed_over = false;
@@ -734,41 +1007,55 @@ end:	   with_executor;
 	   };
 	   done = false;
 	   if
-	   :: STATE(seen) == ARMED -> change_state(seen, RUNNING, done)
+	   :: STATE(seen) == ARMED -> start_run(seen, done)
 	   :: else
 	   fi;
 	   if
-	   :: done -> execute()
-	   :: else
-	   fi;
-	   LOCK;
-	   atomic {
-		seen = word;
-		if
-		:: !done -> queued = deadline
-		:: else
-		fi
-	   };
-	   if
-	   :: done || STATE(seen) >= DEAD -> free_handed_over()
-	   :: STATE(seen) < DEAD && deadline > now ->
-		change_state(seen, ARMED, done);
-		if
-		:: done -> file(i)
-		:: else -> free_handed_over()
-		fi
-	   :: else ->
-		change_state(seen, RUNNING, done);
+	   :: done ->
+		execute(i, seen, done);
 		if
 		:: done ->
-			UNLOCK;
-			execute();
-			LOCK
+			LOCK;
+			free_handed_over();
+			UNLOCK
 		:: else
-		fi;
-		free_handed_over()
+		fi
+	   :: else ->
+		LOCK;
+		queued = deadline;
+		drop(seen, done);
+		if
+		:: done ->
+#ifndef DROP_HANDED_OVER
+			handed_over = false;
+#endif
+			UNLOCK
+		:: !done && IS_DEAD(seen) ->
+			free_handed_over();
+			UNLOCK
+		:: !done && !IS_DEAD(seen) && deadline > now ->
+			change_state(seen, ARMED, done);
+			if
+			:: done -> file(i)
+			:: else -> free_handed_over()
+			fi;
+			UNLOCK
+		:: else ->
+			start_run(seen, done);
+			if
+			:: done ->
+				UNLOCK;
+				execute(i, seen, done);
+				LOCK
+			:: else -> done = true
+			fi;
+			if
+			:: done -> free_handed_over()
+			:: else
+			fi;
+			UNLOCK
+		fi
 	   fi;
-	   UNLOCK;
 	   seen = 0;
 	   done = false
 	od
@@ -828,6 +1115,8 @@ init
 	};
 	timeout;
 	assert(users == 0 && !with_executor && !stranded);
-	assert(STATE(word) == FREE && on_list);
+	assert((STATE(word) == FREE && on_list && !handed_over) ||
+	       (STATE(word) == UNARMED && !on_list && !handed_over));
+	assert(!armed);
 	assert(now == LATEST)
 }
