@@ -41,9 +41,10 @@ TT_EXPORT_RARE int timerthread_get_next_deadline(struct timerthread *tt,
 	r = instance_started(tt);
 	if (r < 0)
 		return r;
+	t = next_deadline(tt);
+	/* Only now: a stop before that need not have woken the loop again. */
 	if (wakeup_stopping(&tt->engine.wakeup))
 		return -ESHUTDOWN;
-	t = next_deadline(tt);
 	now = instance_now(tt);
 	*ret_deadline = t > now ? t : now;
 	return 0;

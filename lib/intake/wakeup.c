@@ -147,7 +147,8 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
  *
  * If there is a function of the program's, of all threads that have announced
  * something since the loop was told, the one whose compare-and-swap succeeds
- * calls it.  That pairs with the store in set_asleep.
+ * calls it.  That pairs with the store in set_asleep.  sent only grows: a thread
+ * that was held up, and whose value of seq is older, has nothing to call for.
  */
 void wakeup_kick(struct wakeup *w)
 {
@@ -156,7 +157,8 @@ void wakeup_kick(struct wakeup *w)
 	if (likely(!w->wake)) {
 		sleeper_wake(&w->sleeper, &w->seq);
 		atom32_store(&w->sent, seq);
-	} else if (sent != seq && atom32_swap(&w->sent, sent, seq) == sent) {
+	} else if ((int32_t)(seq - sent) > 0 &&
+		   atom32_swap(&w->sent, sent, seq) == sent) {
 		w->wake(w->wake_ctx);
 	}
 }

@@ -46,7 +46,8 @@
  * Any thread: announce, earliest, next, awake, kick, owes_kick, stop, stopping.
  * The driver: the rest.  If it sleeps in a loop, lie_down and rise take the
  * place of sleep.  test/model/wakeup.pml is a model for Spin of the way to
- * sleep and of the wake-up, test/model/polled.pml one of the descriptor.
+ * sleep and of the wake-up, test/model/polled.pml one of the descriptor,
+ * test/model/wake.pml one of the function.
  */
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H
