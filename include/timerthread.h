@@ -339,7 +339,9 @@ int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
  * it necessary, when the loop must call timerthread_get_next_deadline again: a
  * timer is due earlier than the loop was told, or tt was stopped.  It is called
  * at most once between two calls of timerthread_get_next_deadline or
- * timerthread_dispatch.
+ * timerthread_dispatch; only if its thread is held up it may come later, and
+ * the loop then asks in vain.  Only the loop may call these two: each takes
+ * back the wake that it is still owed.
  * wake must only wake the loop.  It may take locks, but none that a thread
  * holds while it calls a function on tt; and it must not call one itself.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.

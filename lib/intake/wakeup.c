@@ -147,8 +147,9 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
  *
  * If there is a function of the program's, of all threads that have announced
  * something since the loop was told, the one whose compare-and-swap succeeds
- * calls it.  That pairs with the store in set_asleep.  sent only grows: a thread
- * that was held up, and whose value of seq is older, has nothing to call for.
+ * calls it.  That pairs with the store in set_asleep.  sent only grows: a
+ * thread that was held up, and whose value of seq is older, has nothing to call
+ * for.
  */
 void wakeup_kick(struct wakeup *w)
 {

@@ -3,8 +3,8 @@
  * The driver comes upon an entry that is due, of a timer that lives on, and
  * another thread disarms it.
  *
- * One of the two has the run.  A thread that gets -ENOENT sees what the callback
- * wrote.  In the end the timer is unarmed.
+ * One of the two has the run.  A thread that gets -ENOENT sees what the
+ * callback wrote.  In the end the timer is unarmed.
  *
  * BUG_TWO_STEPS: a timer's state changes by a load and a store.
  * BUG_NO_RELEASE: the end of a run does not release, nor does the lock order it
