@@ -22,6 +22,7 @@ run() {
 }
 
 run unit/test_add
+run unit/test_add_race
 run unit/test_api
 run unit/test_cancel_wait
 run unit/test_current

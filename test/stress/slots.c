@@ -81,7 +81,7 @@ static void check_slots(struct bucket *b, const struct owners *o)
 		must(!says_free || state == SLOT_FREE);
 		if (state == SLOT_FREE)
 			given_back += !says_free;
-		else if (slot_is_handed_over(s))
+		else if (slot_is_handed_over(s) || state == SLOT_UNARMED)
 			must(o->n[i] == 0);
 		else
 			must(o->n[i] == 1);

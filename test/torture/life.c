@@ -19,16 +19,18 @@
 
 enum { TIMERS = 48, STEPS = 300, JOBS = 1 << 12, TEXT = 32768 };
 
-#define MS INT64_C(1000000)
+#define MS    INT64_C(1000000)
+#define ADDED (-1)
 
 struct account {
 	struct life *life;
 	timerthread_id id;
 	_Atomic int64_t earliest; /* no deadline of it was earlier */
-	int64_t period;
-	bool gone;    /* a cancel returned 0, or it was drained */
-	bool ended;   /* a cancel returned 1 */
-	uint64_t rng; /* the callback's */
+	int64_t period;           /* ADDED: it was added */
+	bool gone;                /* a cancel returned 0, or it was drained */
+	bool ended;               /* a cancel returned 1 */
+	unsigned taken; /* disarms that met a run, and may have ended it */
+	uint64_t rng;   /* the callback's */
 	atomic_uint runs, returned, rearmed, moved;
 	atomic_bool ended_inside;
 };
@@ -243,8 +245,12 @@ static void schedule(struct life *l)
 	a->life = l;
 	a->rng = next_random(&l->rng);
 	a->period = random_below(&l->rng, 4) ? 0 : 1 + random_delay(l);
-	atomic_store(&a->earliest, deadline);
-	if (a->period)
+	if (random_below(&l->rng, 8) == 0)
+		a->period = ADDED;
+	atomic_store(&a->earliest, a->period == ADDED ? INT64_MAX : deadline);
+	if (a->period == ADDED)
+		r = timerthread_add(l->tt, run, a, &a->id);
+	else if (a->period)
 		r = timerthread_schedule_every(l->tt, deadline, a->period, run,
 					       a, &a->id);
 	else
@@ -294,6 +300,46 @@ static void reschedule(struct life *l, struct account *a)
 	NEED(l, r == 0 || r == -ENOENT);
 	NEED(l, !(a->gone && r == 0));
 	l->moved += r == 0;
+}
+
+static void disarm(struct life *l, struct account *a, bool wait)
+{
+	int r = wait ? timerthread_disarm_wait(l->tt, a->id)
+		     : timerthread_disarm(l->tt, a->id);
+
+	NEED(l, r == 0 || r == 1 || r == -ENOENT);
+	NEED(l, !(a->gone && r != -ENOENT));
+	a->taken += r == 1;
+	if (l->driver == LIFE_VIRTUAL)
+		digest(l, (uint64_t)(r + 20));
+}
+
+static int is_it(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
+{
+	struct account *a = ctx;
+
+	NEED(a->life, fn == run);
+	return arg == a && id == a->id;
+}
+
+static void visit_it(timerthread_id id, timerthread_fn *fn, void *arg,
+		     void *ctx)
+{
+	struct account *a = ctx;
+
+	NEED(a->life, fn == run && arg == a && a->id == id && !a->gone);
+	a->gone = true;
+}
+
+static void cancel_matching(struct life *l, struct account *a)
+{
+	int r = timerthread_cancel_matching(l->tt, is_it, visit_it, a);
+
+	NEED(l, r == 0 || (r == 1 && a->gone));
+	/* Nobody but this thread runs an executor's callbacks. */
+	NEED(l, atomic_load(&a->runs) == atomic_load(&a->returned));
+	/* It may have met the run that was its last. */
+	a->ended |= !a->gone;
 }
 
 static void visit(timerthread_id id, timerthread_fn *fn, void *arg,
@@ -349,12 +395,16 @@ static void step(struct life *l)
 		schedule(l);
 	else if (dice < 128)
 		cancel(l, a, dice);
-	else if (dice < 180)
+	else if (dice < 168)
 		reschedule(l, a);
+	else if (dice < 180)
+		disarm(l, a, dice % 2);
 	else if (dice < 252)
 		drive(l);
 	else if (dice == 252 && random_below(&l->rng, 8) == 0)
 		NEED(l, timerthread_drain(l->tt, drained, l) >= 0);
+	else if (dice == 253)
+		cancel_matching(l, a);
 	else
 		look(l, a);
 }
@@ -382,10 +432,9 @@ static void judge(struct life *l)
 		note_cancel(l, a, timerthread_cancel(l->tt, a->id));
 		if (a->period)
 			NEED(l, a->gone != ended);
-		else if (ended)
-			NEED(l, n + a->gone == due || n + a->gone == due - 1);
 		else
-			NEED(l, n + a->gone == due);
+			NEED(l, n + a->gone <= due &&
+					n + a->gone + ended + a->taken >= due);
 		runs += n;
 		gone += a->gone;
 		moved += atomic_load(&a->moved);
@@ -396,6 +445,7 @@ static void judge(struct life *l)
 	NEED(l, stat_of(l, TIMERTHREAD_STAT_RESCHEDULED) == (uint64_t)moved);
 	NEED(l, stat_of(l, TIMERTHREAD_STAT_PENDING) == 0);
 	NEED(l, stat_of(l, TIMERTHREAD_STAT_RUNNING) == 0);
+	NEED(l, stat_of(l, TIMERTHREAD_STAT_UNARMED) == 0);
 	digest(l, runs << 32 | gone);
 }
 
