@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-enum { TIMERS = 6, THREADS = 3, CALLS = 500, ROUNDS = 40, RUNS_MAX = 8000 };
+enum { TIMERS = 6, THREADS = 3, CALLS = 500, ROUNDS = 100, RUNS_MAX = 8000 };
 
 #define US INT64_C(1000)
 
