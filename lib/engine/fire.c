@@ -37,7 +37,6 @@ static void finish_on_driver(struct engine *e, struct bucket *b, struct slot *s,
 			     struct entry *entry)
 {
 	int64_t earliest = wakeup_earliest(&e->wakeup, e->until);
-
 	enum expiry x;
 
 	counter_add(&e->fired, 1);

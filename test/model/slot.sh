@@ -25,8 +25,8 @@ caught assertions "$two_users" NO_RECHECK NO_GENERATION
 caught assertions "-DUSERS=2 -DSTEPS=3" TICKET_FIRST
 
 large_models
-holds assertions "-DUSERS=1 -DSTEPS=5 -DLIVES"
-holds assertions "-DUSERS=1 -DSTEPS=4 -DEXECUTOR -DSTRANDS -DLIVES"
+holds assertions "-DUSERS=1 -DSTEPS=5"
+holds assertions "-DUSERS=1 -DSTEPS=4 -DEXECUTOR -DSTRANDS"
 holds assertions "$two_users -DLIVES"
 holds assertions "$two_users -DSTRANDS"
 holds assertions "$two_users -DEXECUTOR"
