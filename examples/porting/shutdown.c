@@ -50,7 +50,7 @@ static void count(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 
 static struct timerthread *start(size_t stack)
 {
-	struct timerthread *tt;
+	struct timerthread *tt = NULL;
 	pthread_attr_t attr;
 
 	pthread_attr_init(&attr);

@@ -62,7 +62,7 @@ static void end_object(struct timerthread *tt)
 int main(void)
 {
 	struct object *o = malloc(sizeof(*o));
-	struct timerthread *tt;
+	struct timerthread *tt = NULL;
 
 	expect(o && timerthread_create(&tt) == 0 &&
 		       timerthread_start(tt, NULL) == 0,

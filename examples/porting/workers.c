@@ -79,7 +79,7 @@ static void use(struct timerthread *tt, struct item *items)
 int main(void)
 {
 	struct item items[ITEMS], *last = NULL;
-	struct timerthread *tt;
+	struct timerthread *tt = NULL;
 	struct pool pool;
 
 	expect(pool_start(&pool) == 0 && timerthread_create(&tt) == 0 &&
