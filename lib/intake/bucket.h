@@ -184,6 +184,9 @@ void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now);
 /* To be called when `nearest` was changed.  Under the lock. */
 void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
 
+/* As slots_end, without the lock. */
+uint32_t bucket_end(struct bucket *b);
+
 /* The bucket's memory, including itself.  Under the lock. */
 size_t bucket_bytes(const struct bucket *b);
 

@@ -33,17 +33,6 @@ static uint32_t look_at_some(struct bucket *b, uint32_t from,
 	return n;
 }
 
-/* Slots that are used for the first time meanwhile are not looked at. */
-static uint32_t end_of(struct bucket *b)
-{
-	uint32_t end;
-
-	lock_acquire(&b->lock);
-	end = slots_end(&b->slots);
-	lock_release(&b->lock);
-	return end;
-}
-
 void intake_walk(struct intake *in,
 		 void (*see)(const struct seen_timer *t, void *ctx), void *ctx)
 {
@@ -52,7 +41,8 @@ void intake_walk(struct intake *in,
 	struct bucket *b;
 
 	while ((b = intake_take(in, &used))) {
-		uint32_t end = end_of(b);
+		/* What is used for the first time meanwhile is not seen. */
+		uint32_t end = bucket_end(b);
 
 		for (uint32_t i = STEP; i < end; i += STEP) {
 			uint32_t n = look_at_some(b, i, seen);

@@ -141,11 +141,8 @@ static void add_slot(uint64_t *n, uint32_t word)
 /* Acquire: pairs with slot_free; the timer's end was counted before that. */
 static void add_slots(uint64_t *n, struct bucket *b)
 {
-	uint32_t end;
+	uint32_t end = bucket_end(b);
 
-	lock_acquire(&b->lock);
-	end = slots_end(&b->slots);
-	lock_release(&b->lock);
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
 		const struct slot *slot = slots_get(&b->slots, i);
 
