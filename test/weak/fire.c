@@ -11,14 +11,7 @@
 #include "harness.h"
 
 #ifdef BUG_TWO_STEPS
-static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
-{
-	uint32_t was = atom32_load_acquire(a);
-
-	if (was == from)
-		atom32_store_release(a, to);
-	return was;
-}
+#include "two_steps.h"
 #define atom32_swap_acquire two_steps
 #elif defined(BUG_NO_RELEASE)
 #define atom32_swap atom32_swap_acquire
