@@ -14,7 +14,7 @@
 
 #include "api/instance.h"
 #include "os/base.h"
-#include "os/thread.h"
+#include "os/system.h"
 #include "os/tool.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int make_default(struct timerthread **ret_tt)
 	if (r < 0)
 		return r;
 	(*ret_tt)->options.is_default = true;
-	(*ret_tt)->options.hooks.on_start = thread_be_as_nice;
+	(*ret_tt)->options.hooks.on_start = system_be_as_nice;
 	r = timerthread_start(*ret_tt, NULL);
 	if (r < 0)
 		discard(*ret_tt);

@@ -3,6 +3,7 @@
 
 #include "api/instance.h"
 #include "os/clock.h"
+#include "os/condition.h"
 #include "os/errno.h"
 #include "os/memory.h"
 
@@ -10,16 +11,11 @@
 
 void instance_init(struct timerthread *tt)
 {
-	pthread_condattr_t by_clock;
-
 	memset(tt, 0, sizeof(*tt));
 	engine_init(&tt->engine, tt);
 	tt->created = clock_now(CLOCK_MONOTONIC);
 	pthread_mutex_init(&tt->mutex, NULL);
-	pthread_condattr_init(&by_clock);
-	pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&tt->changed, &by_clock);
-	pthread_condattr_destroy(&by_clock);
+	condition_init(&tt->changed, CLOCK_MONOTONIC);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
 	tt->options.rest = REST_DEFAULT;

@@ -14,6 +14,7 @@
 #include "api/instance.h"
 #include "os/base.h"
 #include "os/clock.h"
+#include "os/condition.h"
 #include "os/errno.h"
 #include "os/memory.h"
 #include "os/tool.h"
@@ -58,15 +59,11 @@ static void reap(struct timerthread *tt)
  */
 static int join_driver(struct timerthread *tt, int64_t deadline)
 {
-	const struct timespec t = clock_timespec(deadline);
 	int r = 0;
 
 	tt->joiners++;
 	while (!instance_is_quiet(tt) && r == 0)
-		r = deadline == INT64_MAX
-			    ? pthread_cond_wait(&tt->changed, &tt->mutex)
-			    : pthread_cond_timedwait(&tt->changed, &tt->mutex,
-						     &t);
+		r = condition_wait(&tt->changed, &tt->mutex, deadline);
 	if (instance_is_quiet(tt)) {
 		reap(tt);
 		r = 0;

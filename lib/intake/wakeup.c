@@ -20,7 +20,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	w->rested = INT64_MIN;
 	w->limit = WAKEUP_MUCH;
 	w->watch = watch;
-	w->sleeper = (struct sleeper){CLOCK_MONOTONIC, -1, false, 0};
+	w->sleeper = (struct sleeper){.clock = CLOCK_MONOTONIC, .fd = -1};
 }
 
 bool wakeup_open(struct wakeup *w, uint32_t n)

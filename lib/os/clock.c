@@ -16,7 +16,7 @@ const char *clock_name(clockid_t clock)
 {
 	if (clock == CLOCK_REALTIME)
 		return "realtime";
-	return clock == CLOCK_BOOTTIME ? "boottime" : "monotonic";
+	return clock == CLOCK_MONOTONIC ? "monotonic" : "boottime";
 }
 
 /* A time_t of 32 bits ends in 2038. */

@@ -8,8 +8,8 @@
 #define TT_CPU_H
 
 #include "os/base.h"
+#include "os/system.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -18,23 +18,24 @@
  * Each CPU has one of n things; this finds the one of the caller's CPU.  The
  * result is a hint, because the caller may move to another CPU right after it
  * has asked.  If there are fewer things than CPUs, some CPUs share one.  If the
- * current CPU cannot be found out, all CPUs share one.
+ * current CPU cannot be found out, all CPUs share one.  (Where no CPU is known
+ * but threads have numbers, read "thread" for "CPU".)
  */
 struct cpu_map {
 	/* Constant. */
 	uint32_t n;
-	bool known; /* sched_getcpu works here */
+	bool known; /* the system says it */
 };
 
 static inline void cpu_map_init(struct cpu_map *m, uint32_t n)
 {
 	m->n = n;
-	m->known = sched_getcpu() >= 0;
+	m->known = system_cpu() >= 0;
 }
 
 static inline uint32_t cpu_map_pick(const struct cpu_map *m)
 {
-	uint32_t cpu = likely(m->known) ? (uint32_t)sched_getcpu() : 0;
+	uint32_t cpu = likely(m->known) ? (uint32_t)system_cpu() : 0;
 
 	return likely(cpu < m->n) ? cpu : cpu % m->n;
 }

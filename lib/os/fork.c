@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the kernel cannot wipe the page in a child, or an emulator only says
+ * Where the system cannot wipe the page in a child, or an emulator only says
  * that it can, a handler of fork(3) does that.  It must not do it once more:
  * the program's own handlers may have started something in the child before.
  */
@@ -11,11 +11,12 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* A section of its own: the other variables need not begin a page, too. */
-__attribute__((section(".bss.fork_page"))) struct fork_page fork_page;
+#ifdef __ELF__
+__attribute__((section(".bss.fork_page")))
+#endif
+struct fork_page fork_page;
 
 /* Neither this process nor a parent has a later one. */
 static atom32 newest;
@@ -48,15 +49,6 @@ static void in_child(void)
 	atom32_store(&known, fork_need_generation());
 }
 
-/* Not if the kernel would round the size up, to pages that are larger. */
-static void wipe_in_children(void)
-{
-#ifdef MADV_WIPEONFORK
-	if (sysconf(_SC_PAGESIZE) <= FORK_PAGE_SIZE)
-		(void)madvise(&fork_page, sizeof(fork_page), MADV_WIPEONFORK);
-#endif
-}
-
 int fork_watch(void)
 {
 	int r = 0;
@@ -64,7 +56,7 @@ int fork_watch(void)
 	tool_hide(&known, sizeof(known));
 	/* Two threads at the same time do all of it twice: no harm. */
 	if (atom32_load(&known) == 0) {
-		wipe_in_children();
+		system_wipe_in_children(&fork_page);
 		r = pthread_atfork(NULL, NULL, in_child);
 		if (r == 0)
 			atom32_store(&known, fork_need_generation());

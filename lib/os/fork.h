@@ -11,7 +11,7 @@
  *  2. From Linux 4.14 on, the kernel makes the page of the generation a page of
  *     zeros in each child, also in that of a _Fork(3) or a clone(2).  So there
  *     is no moment in a child at which it has its parent's generation.
- *  3. On older kernels, a child of fork(3) has a generation of its own from
+ *  3. On other systems, a child of fork(3) has a generation of its own from
  *     when our handler has run there.
  *
  * A child that shares the memory of its parent has the same generation.
@@ -22,23 +22,17 @@
 #define TT_FORK_H
 
 #include "os/lock.h"
+#include "os/system.h"
 
 /* Never a generation, nor 0. */
 #define FORK_NO_GENERATION UINT32_MAX
-
-/* The largest page of such a machine: a multiple of all that it may have. */
-#if defined(__x86_64__) || defined(__i386__)
-#define FORK_PAGE_SIZE 4096
-#else
-#define FORK_PAGE_SIZE 65536
-#endif
 
 /* Nothing else is in the page, which holds zeros when a process begins. */
 struct fork_page {
 	atom32 generation;
 	/* For api/instances.c: in a child, no thread holds it. */
 	struct lock lock __attribute__((aligned(TT_FAR_APART)));
-} __attribute__((aligned(FORK_PAGE_SIZE)));
+} __attribute__((aligned(SYSTEM_PAGE_SIZE)));
 
 /* Hidden: its address need not be loaded. */
 extern struct fork_page fork_page __attribute__((visibility("hidden")));

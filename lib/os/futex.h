@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The futex system call, in the three forms used here.  errno is preserved.
+ * A futex: a word on which threads wait.  It needs nothing but the word, and
+ * nothing stays when nobody waits.
+ *
+ * Guarantees:
+ *  1. A wake that follows a change of the word ends a wait for the old value,
+ *     even if the wake comes before the wait.
+ *  2. errno is preserved.  No call is a point of cancellation.
+ *
+ * Any thread, in a child of fork(2) too.
  */
 #ifndef TT_FUTEX_H
 #define TT_FUTEX_H
@@ -12,15 +20,15 @@
 #include <time.h>
 
 /*
- * False: the kernel or a system call filter refuses the call, and the functions
- * below would return immediately.
+ * False: the system refuses, and the functions below would return immediately.
  */
 bool futex_works(void);
 
 /*
  * Sleeps while *word equals expected: until it is woken, or until the absolute
- * time deadline on CLOCK_MONOTONIC or CLOCK_REALTIME.  INT64_MAX: until it is
- * woken.  May return early for no reason.
+ * time deadline on the clock.  INT64_MAX: until it is woken.  May return early
+ * for no reason.  The futex system call knows CLOCK_MONOTONIC and
+ * CLOCK_REALTIME alone.
  */
 void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 		      int64_t deadline);

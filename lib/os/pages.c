@@ -43,8 +43,3 @@ size_t pages_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
-
-bool pages_empty(void *p, size_t size)
-{
-	return madvise(p, size, MADV_DONTNEED) == 0;
-}

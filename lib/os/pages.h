@@ -11,7 +11,6 @@
 #ifndef TT_PAGES_H
 #define TT_PAGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* NULL: no memory. */
@@ -22,11 +21,5 @@ void pages_free(void *p, size_t size);
 
 /* The size of a page: 4096, or a power of two above it. */
 size_t pages_size(void);
-
-/*
- * Gives the memory of whole pages back.  They read as zeros from then on, and
- * get memory again when they are written.  False: they keep it.
- */
-bool pages_empty(void *p, size_t size);
 
 #endif

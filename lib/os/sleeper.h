@@ -42,9 +42,10 @@
 
 struct sleeper {
 	clockid_t clock;
-	int fd;      /* -1: it is a futex */
-	bool polled; /* an event loop sleeps, not this library */
-	atom32 lost; /* set once, by any thread; relaxed */
+	int fd;            /* -1: it is a futex */
+	bool polled;       /* an event loop sleeps, not this library */
+	atom32 lost;       /* set once, by any thread; relaxed */
+	struct bell *bell; /* where there is no timerfd; constant */
 };
 
 bool sleeper_knows(clockid_t clock);

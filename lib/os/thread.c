@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "os/system.h"
 #include "os/thread.h"
 
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 /*
  * If the signal of a fault is blocked, the fault kills the process, and the
@@ -47,18 +44,9 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 void thread_make_ordinary(pthread_t thread)
 {
 	const struct sched_param normal = {0};
-	cpu_set_t cpus[8]; /* the kernel's limit is 8192 CPUs */
 
 	pthread_setschedparam(thread, SCHED_OTHER, &normal);
-	if (sched_getaffinity(getpid(), sizeof(cpus), cpus) == 0)
-		pthread_setaffinity_np(thread, sizeof(cpus), cpus);
-}
-
-/* On Linux a nice value is a thread's; 0 is the caller. */
-void thread_be_as_nice(void *unused)
-{
-	(void)unused;
-	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, (id_t)getpid()));
+	system_all_cpus(thread);
 }
 
 /* Whom the calling thread serves; NULL: it is not the library's. */
@@ -75,10 +63,5 @@ void thread_prepare(const char *name, const void *owner)
 	/* The thread's attributes may have set another mask. */
 	block_signals(NULL);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	pthread_setname_np(pthread_self(), name);
-	/*
-	 * By default, the kernel may end a sleep 50 us late to save wake-ups.
-	 * Here, that would be the larger part of a timer's lateness.
-	 */
-	prctl(PR_SET_TIMERSLACK, 1UL);
+	system_name_thread(name);
 }

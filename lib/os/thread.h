@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of the library's own, and its settings on Linux.
+ * A thread of the library's own, and its settings.
  *
  * Guarantees:
  *  1. No signal is ever delivered to the thread, except those that a fault
  *     raises, and SIGABRT and SIGPROF.
  *  2. It is never cancelled, unless a callback permits that.
- *  3. Its sleeps end on time: the kernel's timer slack is 1 ns there, not
- *     50 us.
+ *  3. Its sleeps end on time: on Linux the kernel's timer slack is 1 ns there,
+ *     not 50 us.
  *
- * Any thread: create, make_ordinary, serves.  The new thread: prepare first,
- * be_as_nice.
+ * Any thread: create, make_ordinary, serves.  The new thread: prepare, first.
  */
 #ifndef TT_THREAD_H
 #define TT_THREAD_H
@@ -32,9 +31,6 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
  * not get a CPU.  What the kernel refuses stays as it is.
  */
 void thread_make_ordinary(pthread_t thread);
-
-/* Gives the calling thread the nice value of the main thread, or does not. */
-void thread_be_as_nice(void *unused);
 
 /*
  * Gives the calling thread the properties above, and its name.  It serves the

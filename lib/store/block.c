@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "os/pages.h"
+#include "os/system.h"
 #include "store/block.h"
 
 #define SLAB_BYTES (SLAB_BLOCKS * sizeof(struct block))
@@ -50,8 +51,8 @@ void block_free(struct block *b)
 	if (!b)
 		return;
 	number = atom32_load(&b->slab) / SLAB_NUMBER;
-	if (number > 0)
-		(void)pages_empty(b, sizeof(*b));
+	if (number > 0 && pages_size() <= sizeof(*b))
+		(void)system_empty_pages(b, sizeof(*b));
 	give_up(b - number, 1);
 }
 

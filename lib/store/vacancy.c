@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "os/pages.h"
+#include "os/system.h"
 #include "store/vacancy.h"
 
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
@@ -114,7 +115,7 @@ bool vacancy_empty(const struct slots *t, struct words w)
 {
 	for (uint32_t i = 0; i < w.n; i++)
 		note_floor(t, w.first + i);
-	if (pages_empty(slots_get(t, w.first << SLOT_WORD_LOG2),
+	if (system_empty_pages(slots_get(t, w.first << SLOT_WORD_LOG2),
 			((size_t)w.n << SLOT_WORD_LOG2) * sizeof(struct slot)))
 		return true;
 	/* It may have taken a part. */

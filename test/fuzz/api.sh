@@ -42,10 +42,12 @@ fi
 clang -g -O1 -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=undefined \
 	-DHAVE_CONFIG_H -D_GNU_SOURCE -I"$builddir" -I"$srcdir/include" \
-	-I"$srcdir/lib" -I"$srcdir/test/unit" \
+	-I"$srcdir/lib" -I"$srcdir/lib/os/linux" \
+	-I"$srcdir/test/unit" \
 	$($PKG_CONFIG --cflags atomic_ops) \
 	"$srcdir/test/fuzz/fuzz_api.c" "$srcdir"/test/unit/property/*.c \
-	"$srcdir"/test/unit/checks/*.c "$srcdir"/lib/*/*.c -pthread -lm -o fuzz
+	"$srcdir"/test/unit/checks/*.c "$srcdir"/lib/*/*.c \
+	"$srcdir"/lib/os/linux/*.c -pthread -lm -o fuzz
 
 python3 "$srcdir/test/fuzz/corpus.py" unpack "$srcdir/test/fuzz/corpus" kept
 seed=1

@@ -30,9 +30,9 @@
  *
  *	due		intake/wakeup.c descriptor_time
  *	set_descriptor	intake/wakeup.c set_descriptor
- *	set_descriptor	os/sleeper.c sleeper_set
+ *	set_descriptor	os/linux/sleeper.c sleeper_set
  *	kick		intake/wakeup.c wakeup_kick change_seq
- *	kick		os/sleeper.c sleeper_wake
+ *	kick		os/linux/sleeper.c sleeper_wake
  *	announce	intake/wakeup.c wakeup_announce owes_kick
  *	add		intake/arrival.c arrival_is_open arrival_announce
  *	producer	intake/schedule.c bucket_schedule

@@ -45,7 +45,7 @@
  * Where the code has these steps:
  *
  *	change		intake/wakeup.c change_seq
- *	wake		os/sleeper.c sleeper_wake
+ *	wake		os/linux/sleeper.c sleeper_wake
  *	kick		intake/wakeup.c wakeup_kick
  *	announce	intake/wakeup.c wakeup_announce owes_kick
  *	add		intake/arrival.h arrival_push
@@ -55,8 +55,8 @@
  *	hand_out	intake/wakeup.c wakeup_collect hand_out
  *	visit_bucket	intake/collect.c bucket_collect announce
  *	turn		engine/turn.c engine_turn collect visit
- *	futex_wait	os/futex.c futex_wait_until
- *	futex_wait	os/sleeper.c sleeper_sleep
+ *	futex_wait	os/linux/futex.c futex_wait_until
+ *	futex_wait	os/linux/sleeper.c sleeper_sleep
  *	sleep_until_next intake/wakeup.c wakeup_sleep sleep_until leave_asleep
  *	sleep_until_next intake/wakeup.c wakeup_rise
  *	spin_until_next	engine/spin.c spin_until_due

@@ -33,5 +33,5 @@ trap 'rm -rf "$dir"' EXIT
 : >"$dir/config.h"
 # shellcheck disable=SC2034 # for who sources this
 flags="-std=gnu11 -D_GNU_SOURCE -O1 -I$dir -I$weak -I$top/lib -I$top/include
-	-I$top/test/unit
+	-I$top/lib/os/linux -I$top/test/unit
 	${ATOMIC_OPS_CFLAGS-}"

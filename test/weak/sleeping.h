@@ -16,7 +16,7 @@
 #include "stand_ins.h"
 
 #include "os/errno.c"
-#include "os/sleeper.c"
+#include "os/linux/sleeper.c"
 
 #ifdef BUG_NO_CHANGE
 #define atom32_store_release(a, value) ((void)(a), (void)(value))

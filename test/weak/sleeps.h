@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The futex, in the place of os/futex.c.  Who sleeps ends there, for nothing
+ * The futex, in the place of os/linux/futex.c.  Who sleeps ends there, for nothing
  * that comes after matters: what is looked for is a sleep that nobody ends.
  */
 #ifndef TT_SLEEPS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The futex that a thread waits on until somebody wakes it, in the place of
- * os/futex.c.
+ * os/linux/futex.c.
  */
 #ifndef TT_WAITS_H
 #define TT_WAITS_H

@@ -32,11 +32,12 @@ for source in "$sim"/cohsim/*.c; do
 done
 case $what in
 simulated)
-	for source in "$top"/lib/*/*.c "$sim/many.c" "$top/test/bench/measure.c"
-	do
+	for source in "$top"/lib/*/*.c "$top"/lib/os/linux/*.c \
+		"$sim/many.c" "$top/test/bench/measure.c"; do
 		# shellcheck disable=SC2086 # a list of words
 		simulated "$source" -std=gnu11 -D_GNU_SOURCE -I"$builddir" \
-			-I"$top/include" -I"$top/lib" -I"$top/test/bench" \
+			-I"$top/include" -I"$top/lib" -I"$top/lib/os/linux" \
+			-I"$top/test/bench" \
 			${ATOMIC_OPS_CFLAGS-}
 	done
 	;;

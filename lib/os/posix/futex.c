@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table of lists: each thread that waits is on the list that its word's
+ * address selects, with a condition variable of its own.  So a wake wakes those
+ * that it must and nobody else, and each thread waits on the clock that it
+ * needs.  A waiter compares the word under the list's mutex.  Whoever changes
+ * the word wakes after that, under the same mutex: either the waiter sees the
+ * change, or it is on the list.
+ *
+ * A condition variable may not know the clock: see condition_knows.  Then the
+ * wait ends after LOOK_NS, and the caller looks at the clock.
+ *
+ * A child of fork(2) has none of the threads that waited, and a mutex may be
+ * held there for ever: so the table is made anew.
+ */
+#include "config.h"
+
+#include "os/clock.h"
+#include "os/condition.h"
+#include "os/errno.h"
+#include "os/futex.h"
+
+#include <stddef.h>
+
+#define LISTS   64
+#define LOOK_NS NS_PER_S
+#define NAP_NS  1000000 /* instead of a wait for which there is no memory */
+
+struct waiter {
+	/* Protected by the list's mutex. */
+	struct waiter *next;
+	atom32 *word; /* NULL: it was woken, and is on no list */
+	pthread_cond_t woken;
+};
+
+static struct list {
+	pthread_mutex_t mutex;
+	struct waiter *first; /* protected by the mutex; the oldest */
+} lists[LISTS];
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool works; /* constant after that */
+
+static void make_lists(void)
+{
+	for (int i = 0; i < LISTS; i++) {
+		lists[i].first = NULL;
+		pthread_mutex_init(&lists[i].mutex, NULL);
+	}
+}
+
+static void begin(void)
+{
+	make_lists();
+	works = pthread_atfork(NULL, NULL, make_lists) == 0;
+}
+
+/* When the library is loaded: later, no wait has to allocate for that. */
+__attribute__((constructor)) static void begin_early(void)
+{
+	pthread_once(&once, begin);
+}
+
+bool futex_works(void)
+{
+	pthread_once(&once, begin);
+	return works;
+}
+
+static struct list *list_of(const atom32 *word)
+{
+	uintptr_t at = (uintptr_t)word;
+
+	pthread_once(&once, begin);
+	return &lists[(at / 8 ^ at / 4096) % LISTS];
+}
+
+/* Where the first waiter for the word is linked; NULL: the end of the list. */
+static struct waiter **find(struct list *l, const atom32 *word)
+{
+	struct waiter **p = &l->first;
+
+	while (*p && (*p)->word != word)
+		p = &(*p)->next;
+	return p;
+}
+
+/* With the mutex, which it releases meanwhile. */
+static void wait_on(struct list *l, struct waiter *w, int64_t deadline)
+{
+	struct waiter **p = find(l, NULL);
+
+	*p = w;
+	(void)condition_wait(&w->woken, &l->mutex, deadline);
+	if (!w->word)
+		return;
+	for (p = &l->first; *p != w;)
+		p = &(*p)->next;
+	*p = w->next;
+}
+
+static void wait_once(atom32 *word, uint32_t expected, clockid_t clock,
+		      int64_t deadline)
+{
+	const struct timespec nap = {0, NAP_NS};
+	struct list *l = list_of(word);
+	struct waiter w = {.word = word};
+
+	if (condition_init(&w.woken, clock) != 0) {
+		nanosleep(&nap, NULL);
+		return;
+	}
+	pthread_mutex_lock(&l->mutex);
+	if (atom32_load(word) == expected)
+		wait_on(l, &w, deadline);
+	pthread_mutex_unlock(&l->mutex);
+	pthread_cond_destroy(&w.woken);
+}
+
+/* For a clock that no condition variable knows: LOOK_NS from now, or sooner. */
+static int64_t look_at(clockid_t clock, int64_t deadline)
+{
+	int64_t left = clock_add(deadline, -clock_now(clock));
+
+	return clock_now(CLOCK_MONOTONIC) + (left < LOOK_NS ? left : LOOK_NS);
+}
+
+void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+		      int64_t deadline)
+{
+	KEEP_ERRNO;
+	int cancel_state;
+
+	if (!condition_knows(clock)) {
+		if (deadline < INT64_MAX)
+			deadline = look_at(clock, deadline);
+		clock = CLOCK_MONOTONIC;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	wait_once(word, expected, clock, deadline);
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
+void futex_wait_for(atom32 *word, uint32_t expected, long ns)
+{
+	futex_wait_until(word, expected, CLOCK_MONOTONIC,
+			 clock_now(CLOCK_MONOTONIC) + ns);
+}
+
+/* A waiter is its thread's, which goes on when the mutex is free. */
+void futex_wake(atom32 *word, int n)
+{
+	KEEP_ERRNO;
+	struct list *l = list_of(word);
+	struct waiter **p;
+
+	pthread_mutex_lock(&l->mutex);
+	for (; n > 0 && *(p = find(l, word)); n--) {
+		struct waiter *w = *p;
+
+		*p = w->next;
+		w->word = NULL;
+		pthread_cond_signal(&w->woken);
+	}
+	pthread_mutex_unlock(&l->mutex);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "os/atomic.h"
+#include "os/system.h"
+
+#include <limits.h>
+#include <sys/mman.h>
+
+TT_THREAD_LOCAL int system_thread;
+
+/* After INT_MAX threads, numbers begin again. */
+TT_NOINLINE int system_number_thread(void)
+{
+	static atom32 last;
+
+	system_thread = (int)(atom32_add(&last, 1) % INT_MAX) + 1;
+	return system_thread;
+}
+
+/* Its sleeps end as late as the system lets those of any thread. */
+void system_name_thread(const char *name)
+{
+#ifdef HAVE_PTHREAD_SETNAME_NP
+	pthread_setname_np(pthread_self(), name);
+#else
+	(void)name;
+#endif
+}
+
+void system_all_cpus(pthread_t thread)
+{
+	(void)thread;
+}
+
+/* All threads of a process have the same. */
+void system_be_as_nice(void *unused)
+{
+	(void)unused;
+}
+
+void system_wipe_in_children(void *page)
+{
+	(void)page;
+}
+
+/*
+ * MADV_FREE lets the system take the pages when it needs memory; it may give
+ * zeros, or what was there.  So zeros are put there before.  Other threads may
+ * look at a word meanwhile: they see what it was, or zero.
+ */
+bool system_empty_pages(void *p, size_t size)
+{
+#ifdef MADV_FREE
+	atomword *word = p;
+
+	for (size_t i = 0; i < size / sizeof(*word); i++)
+		atomword_store(&word[i], 0);
+	return madvise(p, size, MADV_FREE) == 0;
+#else
+	(void)p;
+	(void)size;
+	return false;
+#endif
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What differs from one system to another.
+ *
+ * Each folder here is a set of the same files, made for one system: linux, and
+ * posix for all the others.  configure chooses the set; the common files know
+ * no system but POSIX.  A set consists of
+ *  - system_inline.h: SYSTEM_PAGE_SIZE and system_cpu;
+ *  - system.c: the other functions below;
+ *  - futex.c: how a thread waits for a word, see futex.h;
+ *  - sleeper.c: how the driver sleeps and what a program polls, see sleeper.h.
+ *    Systems with timerfd may take that of linux.
+ *
+ * Guarantees:
+ *  1. If a system cannot do something, the function does nothing, or says so.
+ *     No timer depends on it.
+ *
+ * Any thread: cpu, all_cpus, wipe_in_children, empty_pages.  A new thread, for
+ * itself: name_thread, be_as_nice.
+ */
+#ifndef TT_SYSTEM_H
+#define TT_SYSTEM_H
+
+#include "system_inline.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * SYSTEM_PAGE_SIZE: what system_wipe_in_children takes, and how its place is
+ * aligned.
+ *
+ * int system_cpu(void): the number of the caller's CPU, or of something else
+ * that keeps most threads apart; negative: unknown.
+ */
+
+/* Gives the calling thread its name, and sleeps that end on time. */
+void system_name_thread(const char *name);
+
+/* The thread may run on all CPUs on which the process's main thread may. */
+void system_all_cpus(pthread_t thread);
+
+/* Gives the calling thread the nice value of the main thread. */
+void system_be_as_nice(void *unused);
+
+/* From now on, a child of fork(2) finds zeros in this page. */
+void system_wipe_in_children(void *page);
+
+/*
+ * Gives the memory of whole pages back.  They read as zeros from then on, and
+ * get memory again when they are written.  False: they keep it, but some may
+ * have become zeros.
+ */
+bool system_empty_pages(void *p, size_t size);
+
+#endif
