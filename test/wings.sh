@@ -7,8 +7,9 @@
 #    which is a header and its source, includes parts of its own wing and of
 #    those below, and the public header.
 #  - No part includes itself by way of others.
-#  - Only lib/os knows Linux: the other wings use the C library by a list of
-#    headers, and of its functions those that other systems have.
+#  - Only lib/os knows the system: the other wings use the C library by a list
+#    of headers, and of its functions those that other systems have.  In lib/os,
+#    only the folder linux knows Linux.
 #  - What was compiled agrees: an object calls what is in its wing, below it, or
 #    in a list of the C library's functions, even if it was declared by hand.
 #
@@ -22,6 +23,11 @@ wings='view api engine pending intake store os' # from the top
 portable='errno inttypes limits pthread stdbool stddef stdint stdlib string time'
 linux='[a-z_]*_np|sched_[a-z_]+|syscall|prctl|timerfd_[a-z_]+|epoll_[a-z_]+'
 linux="$linux|eventfd[a-z_]*|futex|mmap|munmap|gettid|sysconf|_SC_[A-Z_]+|CLOCK_BOOTTIME"
+# What lib/os, beside its folder linux, does not use.
+native='sched_(getcpu|[a-z]*affinity)|syscall|prctl|timerfd_[a-z_]+|epoll_[a-z_]+'
+native="$native|eventfd[a-z_]*|gettid|pipe2|accept4|cpu_set_t"
+native="$native|MADV_(DONTNEED|WIPEONFORK)|SYS_[a-z_]+|FUTEX_[A-Z_]+"
+native="$native|<(linux/[a-z]+|sys/(prctl|timerfd|eventfd|epoll|syscall)).h>"
 # Beside what the compiler calls by itself, which begins with an underscore.
 functions='abort aligned_alloc calloc free malloc realloc'
 functions="$functions memcpy memmove memset strcmp strcpy strlen strnlen"
@@ -34,7 +40,8 @@ functions="$functions pthread_setcancelstate pthread_setspecific"
 look() {
 	# shellcheck disable=SC2016 # awk's variables, not ours
 	find . -name '*.[ch]' | sed 's|^\./||' | sort | xargs awk \
-		-v wings="$wings" -v portable="$portable" -v linux="$linux" '
+		-v wings="$wings" -v portable="$portable" -v linux="$linux" \
+		-v native="$native" '
 	BEGIN {
 		n = split(wings, w, " ")
 		for (i = 1; i <= n; i++)
@@ -80,7 +87,8 @@ look() {
 	}
 	line ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
 		gsub(/"/, "", name)
-		if (name == "config.h" || name == "timerthread.h")
+		if (name == "config.h" || name == "timerthread.h" ||
+		    (name == "system_inline.h" && wing == "os"))
 			next
 		if (!(wing_of(name) in rank) || name ~ /\.\./ ||
 		    rank[wing_of(name)] < rank[wing])
@@ -91,6 +99,10 @@ look() {
 	}
 	line ~ /^[ \t]*#[ \t]*include/ && wing_of(substr(name, 2)) in rank {
 		wrong(name " is to be in quotes")
+	}
+	wing == "os" && FILENAME !~ "^os/linux/" &&
+	match(" " line " ", "[^A-Za-z0-9_](" native ")[^A-Za-z0-9_]") {
+		wrong("for lib/os/linux: " line)
 	}
 	wing == "os" { next }
 	line ~ /^[ \t]*#[ \t]*include/ {
@@ -116,7 +128,7 @@ calls() {
 		# shellcheck disable=SC2086
 		[ "$wing" = os ] || xargs $NM -u -A <"$work/objects" |
 			awk '{ sub(/:.*/, "", $1); print "calls", $NF, $1 }'
-	done | awk -v functions="$functions" -v headers="$(cat os/*.h)" '
+	done | awk -v functions="$functions" -v headers="$(cat os/*.h os/*/*.h)" '
 	BEGIN { gsub(/ /, "|", functions) }
 	$1 == "has" { has[$2] = 1 }
 	$1 == "calls" && !($2 in has) && $2 !~ "^_" &&
@@ -169,6 +181,10 @@ finds intake/bucket.c '#include "intake/rent.h"' 'a circle'
 finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
 finds intake/intake.c 'int cpu(void) { return sched_getcpu(); }' \
 	'intake.c: for lib/os: .*sched_getcpu'
+finds os/lock.c 'int cpu(void) { return sched_getcpu(); }' \
+	'lock.c: for lib/os/linux: .*sched_getcpu'
+finds os/posix/futex.c '#include <sys/timerfd.h>' \
+	'futex.c: for lib/os/linux: .*timerfd'
 finds extra.c 'int x;' 'extra.c: it is in no wing'
 
 # calls_found WING CODE NAME: an object of such code must be found.

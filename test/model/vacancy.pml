@@ -49,7 +49,7 @@
  *	choose		store/vacancy.c vacancy_choose is_free
  *	note_floor	store/vacancy.c note_floor higher
  *	give_back	store/vacancy.c vacancy_empty
- *	give_back	os/pages.c pages_empty
+ *	give_back	os/linux/system.c system_empty_pages
  *	keep		store/vacancy.c vacancy_keep
  *	trim		intake/trim.c bucket_trim
  *	driver		engine/reclaim.c reclaim_step reclaim_bucket trim_bucket

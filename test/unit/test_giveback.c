@@ -56,7 +56,7 @@ static bool step_and_empty(void *p, size_t size)
 	bool emptied;
 
 	step();
-	emptied = pages_empty(p, size);
+	emptied = system_empty_pages(p, size);
 	step();
 	return emptied;
 }
@@ -69,11 +69,11 @@ static void step_and_acquire(struct lock *l)
 
 #define atom32_load  step_and_load
 #define atom32_store step_and_store
-#define pages_empty  step_and_empty
+#define system_empty_pages  step_and_empty
 #include "store/vacancy.c"
 #undef atom32_load
 #undef atom32_store
-#undef pages_empty
+#undef system_empty_pages
 #define lock_acquire step_and_acquire
 #include "intake/arrival.c"
 #include "intake/trim.c"

@@ -7,8 +7,8 @@
  * the word wakes after that, under the same mutex: either the waiter sees the
  * change, or it is on the list.
  *
- * A condition variable may not know the clock: see condition_knows.  Then the
- * wait ends after LOOK_NS, and the caller looks at the clock.
+ * A condition variable may not know the clock.  Then the wait ends after
+ * LOOK_NS, and the caller looks at the clock.
  *
  * A child of fork(2) has none of the threads that waited, and a mutex may be
  * held there for ever: so the table is made anew.
@@ -117,6 +117,16 @@ static void wait_once(atom32 *word, uint32_t expected, clockid_t clock,
 	pthread_cond_destroy(&w.woken);
 }
 
+/* Does a condition variable wait for a time on this clock? */
+static bool is_known(clockid_t clock)
+{
+#ifdef HAVE_PTHREAD_CONDATTR_SETCLOCK
+	if (clock == CLOCK_REALTIME)
+		return true;
+#endif
+	return clock == CLOCK_MONOTONIC;
+}
+
 /* For a clock that no condition variable knows: LOOK_NS from now, or sooner. */
 static int64_t look_at(clockid_t clock, int64_t deadline)
 {
@@ -131,7 +141,7 @@ void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 	KEEP_ERRNO;
 	int cancel_state;
 
-	if (!condition_knows(clock)) {
+	if (!is_known(clock)) {
 		if (deadline < INT64_MAX)
 			deadline = look_at(clock, deadline);
 		clock = CLOCK_MONOTONIC;

@@ -269,6 +269,8 @@ void sleeper_set(struct sleeper *s, int64_t t)
 	struct bell *b = s->bell;
 	int cancel_state;
 
+	if (!b)
+		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&b->mutex);
 	b->at = t;
