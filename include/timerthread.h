@@ -49,8 +49,12 @@
  *    driver.  There, each call on it returns -ECHILD immediately.  Exceptions:
  *    timerthread_destroy, which frees it, and timerthread_now.  The child may
  *    use and start an instance that was created but not started before the
- *    fork, if no thread was using it at that moment.  From Linux 4.14 on, the
- *    same holds in a child of _Fork(3) or clone(2) that has memory of its own.
+ *    fork, if no thread was using it at that moment.  On Linux, from 4.14 on,
+ *    the same holds in a child of _Fork(3) or clone(2) that has memory of its
+ *    own.
+ *
+ * "On Linux" tells of a library that uses calls of Linux, "with POSIX alone" of
+ * one that does not; see timerthread(7), PLATFORMS.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */
@@ -168,9 +172,9 @@ typedef void timerthread_slow_fn(timerthread_id id, timerthread_fn *fn,
 int timerthread_create(struct timerthread **ret_tt);
 
 /*
- * Sets the name of the timer thread, which ps(1) and debuggers show.  The name
- * has 1 to 15 bytes, the limit of Linux, and is copied.  The default is
- * "timerthread".
+ * Sets the name of the timer thread, which ps(1) and debuggers show if the
+ * system lets a thread have a name.  It has 1 to 15 bytes, on every system, and
+ * is copied.  The default is "timerthread".
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
@@ -178,20 +182,20 @@ int timerthread_set_thread_name(struct timerthread *tt, const char *name);
 
 /*
  * Sets the number of buckets, 1 to 1024.  Calls that schedule use the bucket of
- * their CPU.  The default is one bucket for each configured CPU, so that calls
- * on different CPUs use different buckets.  Fewer buckets save some memory on
- * large machines.
+ * their CPU (with POSIX alone: of their thread).  The default is one bucket for
+ * each configured CPU, so that calls on different CPUs mostly use different
+ * buckets.  Fewer buckets save some memory on large machines.
  * -EINVAL: tt is NULL or n is out of range.  -EBUSY: after start or stop.
  */
 int timerthread_set_buckets(struct timerthread *tt, unsigned n);
 
 /*
  * Sets the clock of the deadlines: CLOCK_MONOTONIC (the default);
- * CLOCK_BOOTTIME, which goes on while the system is suspended; or
- * CLOCK_REALTIME.  If the wall clock is stepped, timers of a CLOCK_REALTIME
- * instance follow it.  If a step takes the clock past the deadline of a timer,
- * that timer runs immediately.  Any other timer waits until the clock shows its
- * deadline.
+ * CLOCK_BOOTTIME, which not every system has, and which goes on while the
+ * system is suspended; or CLOCK_REALTIME.  If the wall clock is stepped, timers
+ * of a CLOCK_REALTIME instance follow it.  If a step takes the clock past the
+ * deadline of a timer, that timer runs immediately.  Any other timer waits
+ * until the clock shows its deadline.
  * -EINVAL: tt is NULL or clock is another one.  -EBUSY: after start or stop.
  */
 int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
@@ -367,10 +371,10 @@ void *timerthread_get_data(const struct timerthread *tt);
  * -EINVAL: tt is NULL, or attr asks for a detached thread (even if tt was
  * started or stopped before), or pthread_create found attr invalid.
  * -EBUSY: started before.  -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN,
- * -EPERM: pthread_create(3) failed with that.  -ENOSYS: the kernel, or a filter
- * of system calls, refuses futex(2), with 64-bit times, to this process.  With
- * CLOCK_BOOTTIME also -EMFILE, -ENFILE: no descriptor is to be had; -ENOSYS:
- * timerfd_create(2) or fcntl(2) was refused.
+ * -EPERM: pthread_create(3) failed with that.  -ENOSYS: the system, or a filter
+ * of system calls, refuses what the library needs; on Linux that is futex(2),
+ * with 64-bit times.  On Linux, with CLOCK_BOOTTIME, also -EMFILE, -ENFILE: no
+ * descriptor is to be had; -ENOSYS: timerfd_create(2) or fcntl(2) was refused.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
@@ -379,10 +383,10 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * descriptor that becomes readable when timerthread_dispatch should be called:
  * a timer has expired, or a timer was scheduled that is earlier than all
  * others, or tt was stopped.  After a stop it stays readable.
- * Watch it with poll(2), with epoll(7), level- or edge-triggered, or with
- * anything that is built on them.  It is non-blocking, is closed on execve(2),
- * and is not 0, 1 or 2.  It belongs to tt, stays open until tt is destroyed,
- * and must not be read or closed.
+ * Watch it with poll(2), with what a system has in its place, such as epoll(7),
+ * level- or edge-triggered, or with anything that is built on them.  It is
+ * non-blocking, is closed on execve(2), and is not 0, 1 or 2.  It belongs to
+ * tt, stays open until tt is destroyed, and must not be read or closed.
  * Timers run, or are submitted, only in timerthread_dispatch.  Scheduling or
  * rescheduling a timer makes a system call only if the timer becomes the
  * earliest of all, or to allocate memory.
@@ -390,8 +394,9 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * -EINVAL: tt is NULL, or ret_fd is NULL without timerthread_set_wake, or not
  * NULL with it.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
  * -ENOMEM.  -EMFILE, -ENFILE: no descriptor is to be had.
- * -ENOSYS: the kernel, or a filter of system calls, refuses timerfd_create(2),
- * fcntl(2) or futex(2).
+ * -ENOSYS: the system, or a filter of system calls, refuses what the library
+ * needs; on Linux that is timerfd_create(2), fcntl(2) or futex(2).  -EAGAIN:
+ * with POSIX alone, the thread that watches the time could not be created.
  */
 int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
 
@@ -474,8 +479,9 @@ void timerthread_destroy(struct timerthread *tt);
  * Stores the default instance, which all parts of the process may share.  The
  * first call creates it and starts it, with default options and a timer thread.
  * It is never stopped.  A child of fork(2) gets a default instance of its own.
- * Whoever comes first, the thread has the policy SCHED_OTHER, and the CPUs and
- * the nice value of the process's main thread, as far as the kernel permits.
+ * Whoever comes first, the thread has the policy SCHED_OTHER and, on Linux, the
+ * CPUs and the nice value of the process's main thread, as far as the system
+ * permits.
  * -EINVAL: ret_tt is NULL.  Else as timerthread_create and timerthread_start.
  * After a failure the next call tries again.
  */
