@@ -157,7 +157,8 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 
 		next = p->looks > 0 ? bucket_after(in, i) : next;
 		/* A bucket that was never used has none. */
-		while (slots_begun(&other->slots) && has_slots(other, p)) {
+		while (slots_at(&other->slots, SLOT_FIRST_NUMBER) &&
+		       has_slots(other, p)) {
 			r = bucket_schedule(other, w, t, ret_id);
 			if (lacks_memory(r))
 				continue;

@@ -46,16 +46,15 @@ void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 void slots_destroy(struct slots *t)
 {
 	for (int i = 0; i < SLOT_CHUNKS; i++)
-		slots_chunk_free(i, t->memory[i]);
+		slots_chunk_free(i, slots_at(t, SLOT_FIRST_NUMBER << i));
 }
 
+/* A chunk has as many words as all before it, and one more. */
 int slots_next_chunk(const struct slots *t)
 {
-	for (int chunk = 0; chunk < slots_max_chunks(t); chunk++) {
-		if (!t->memory[chunk])
-			return chunk;
-	}
-	return -1;
+	int chunk = __builtin_ctz(t->end);
+
+	return chunk < slots_max_chunks(t) ? chunk : -1;
 }
 
 /*
@@ -103,7 +102,6 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 
 	if (chunk < 0 || chunk != slots_next_chunk(t))
 		return false;
-	t->memory[chunk] = memory;
 	if (chunk > 0)
 		t->bits[chunk] = (uint64_t *)(p + slot_bytes(chunk)) - t->end;
 	/* Release: pairs with the load in slots_at. */

@@ -16,7 +16,7 @@
  * moves nothing, a lookup is a count of leading zeros and two loads, and a
  * bucket that is never used has no chunks.
  *
- * Any thread: at, begun, get, of.  The driver: the batch.  The rest is done
+ * Any thread: at, get, of.  The driver: the batch.  The rest is done
  * under the bucket's lock, except what says that it is not.
  */
 #ifndef TT_SLOTS_H
@@ -92,7 +92,6 @@ struct slots {
 	 * CPU touches no line that the lock's holder often writes.
 	 */
 	atomword chunk[SLOT_CHUNKS];
-	void *memory[SLOT_CHUNKS]; /* what to free */
 };
 
 /*
@@ -206,15 +205,6 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 	i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
 	chunk = atomword_load_acquire(&t->chunk[i]);
 	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
-}
-
-/*
- * Has the table ever had a slot?  Any thread.  Relaxed: the caller takes the
- * lock before it uses a slot.
- */
-static inline bool slots_begun(const struct slots *t)
-{
-	return atomword_load(&t->chunk[0]) != 0;
 }
 
 /*

@@ -108,7 +108,7 @@ void slots_check_owners(struct engine *e)
 		count_bucket(in, owners, &in->bucket[i]);
 	count_pending(in, owners, &e->pending);
 	for (uint32_t i = 0; i < in->n; i++) {
-		if (slots_begun(&in->bucket[i].slots))
+		if (slots_at(&in->bucket[i].slots, SLOT_FIRST_NUMBER))
 			check_slots(&in->bucket[i], &owners[i]);
 		free(owners[i].n);
 	}

@@ -51,9 +51,10 @@ void slots_check(const struct slots *t)
 	size_t used = 0;
 
 	for (int i = 0; i < SLOT_CHUNKS; i++) {
-		must(!t->memory[i] == !atomword_load_acquire(&t->chunk[i]));
-		must(i == 0 || !t->memory[i] || t->memory[i - 1]);
-		end += t->memory[i] ? UINT32_C(1) << i : 0;
+		bool there = atomword_load_acquire(&t->chunk[i]) != 0;
+
+		must(!there || end == UINT32_C(1) << i);
+		end += there ? UINT32_C(1) << i : 0;
 	}
 	must(end == t->end && t->fresh <= t->ready && t->ready <= end);
 	for (uint32_t i = 1; i < t->end; i++)
