@@ -14,7 +14,7 @@ int arrival_grow_slots(struct bucket *b)
 	uint32_t untouched, vacant;
 	int chunk;
 	bool grows;
-	void *memory;
+	void *memory = NULL;
 
 	lock_acquire(&b->lock);
 	grows = b->grows;
@@ -22,33 +22,27 @@ int arrival_grow_slots(struct bucket *b)
 	untouched = slots_untouched(t);
 	chunk = slots_next_chunk(t);
 	lock_release(&b->lock);
-	if (vacant > 0) {
+	if (vacant > 0)
 		vacancy_fill(t, vacant);
-		lock_acquire(&b->lock);
-		vacancy_add(t, vacant);
-		lock_release(&b->lock);
-		return 0;
-	}
-	if (!grows)
+	else if (!grows)
 		return -ENOMEM;
-	if (untouched > 0) {
+	else if (untouched > 0)
 		slots_touch(t, untouched);
-		lock_acquire(&b->lock);
-		slots_add_touched(t, untouched);
-		lock_release(&b->lock);
-		return 0;
-	}
-	if (chunk < 0)
+	else if (chunk < 0)
 		return -EAGAIN;
-	memory = slots_chunk_alloc(chunk);
-	if (!memory)
+	else if (!(memory = slots_chunk_alloc(chunk)))
 		return -ENOMEM;
 	lock_acquire(&b->lock);
-	if (slots_add_chunk(t, chunk, memory))
+	if (vacant > 0)
+		vacancy_add(t, vacant);
+	else if (untouched > 0)
+		slots_add_touched(t, untouched);
+	else if (slots_add_chunk(t, chunk, memory))
 		memory = NULL;
 	lock_release(&b->lock);
-	/* Else another thread has added that chunk. */
-	slots_chunk_free(chunk, memory);
+	/* Another thread has added that chunk. */
+	if (memory)
+		slots_chunk_free(chunk, memory);
 	return 0;
 }
 
