@@ -109,29 +109,11 @@ static inline struct bucket *intake_bucket(struct intake *in, uint32_t index)
 	return &in->bucket[index & ((UINT32_C(1) << in->shift) - 1)];
 }
 
-/* Are the slots with these indexes of one bucket? */
-static inline bool intake_same_bucket(const struct intake *in, uint32_t a,
-				      uint32_t b)
-{
-	return ((a ^ b) & ((UINT32_C(1) << in->shift) - 1)) == 0;
-}
-
 /* The slot that an entry refers to. */
 static inline struct slot *intake_slot_of(struct intake *in,
 					  const struct entry *e)
 {
 	return slots_of(&intake_bucket(in, e->index)->slots, e->index);
-}
-
-/*
- * Prefetches the slot of an entry that will be looked at.  If there are many
- * entries, this is done INTAKE_PREFETCH entries ahead.
- */
-#define INTAKE_PREFETCH 8
-
-static inline void intake_prefetch(struct intake *in, const struct entry *e)
-{
-	__builtin_prefetch(intake_slot_of(in, e));
 }
 
 /* Adds a slot that was freed.  After intake_flush calls can take it. */

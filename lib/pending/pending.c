@@ -12,6 +12,9 @@
 /* How many entries a step looks at. */
 #define LOOKS 64
 
+/* How many entries ahead a slot is prefetched. */
+#define PREFETCH 8
+
 /* How many spare blocks are freed at a time. */
 #define TRIM_MAX 64
 
@@ -118,8 +121,7 @@ static void send_back(struct pending *p, const struct entry *e, size_t n)
 		struct bucket *b = intake_bucket(p->intake, e->index);
 
 		run = 1;
-		while (run < n &&
-		       intake_same_bucket(p->intake, e->index, e[run].index))
+		while (run < n && intake_bucket(p->intake, e[run].index) == b)
 			run++;
 		left = bucket_put(b, p->wakeup, &p->spares, e, run);
 		for (size_t i = 0; i < left; i++)
@@ -253,16 +255,7 @@ static void prefetch(struct pending *p, const struct block *b, size_t i,
 {
 	if (i < b->n && b->entry[i].deadline <= near &&
 	    !entry_is_hole(&b->entry[i]) && !is_for_wheel(p, &b->entry[i]))
-		intake_prefetch(p->intake, &b->entry[i]);
-}
-
-/*
- * The timer has been looked at, and runs soon: prefetches what its argument
- * points to, because its callback will most likely read that first.
- */
-static void prefetch_arg(struct pending *p, const struct entry *e)
-{
-	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, e)));
+		__builtin_prefetch(intake_slot_of(p->intake, &b->entry[i]));
 }
 
 /*
@@ -279,7 +272,8 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 		return true;
 	if (e->deadline > near)
 		return false;
-	prefetch_arg(p, e);
+	/* Its callback runs soon, and will most likely read that first. */
+	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, e)));
 	keep(p, *e);
 	return true;
 }
@@ -289,12 +283,12 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 {
 	size_t far = 0;
 
-	for (size_t i = 0; i < INTAKE_PREFETCH; i++)
+	for (size_t i = 0; i < PREFETCH; i++)
 		prefetch(p, b, i, near);
 	for (size_t i = 0; i < b->n; i++) {
 		struct entry e = b->entry[i];
 
-		prefetch(p, b, i + INTAKE_PREFETCH, near);
+		prefetch(p, b, i + PREFETCH, near);
 		if (!take_near(p, &e, near))
 			b->entry[far++] = e;
 	}
