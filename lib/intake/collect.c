@@ -15,8 +15,8 @@
 /* Gives the bucket a spare block if it has none.  Under the lock. */
 static void take_spare(struct bucket *b, struct block **spares)
 {
-	if (!b->spares && *spares)
-		block_push(&b->spares, block_pop(spares));
+	if (!b->spares)
+		b->spares = block_pop(spares);
 }
 
 /* Takes all spare blocks except one.  Under the lock. */
@@ -25,9 +25,7 @@ static struct block *take_surplus(struct bucket *b)
 	struct block *one = block_pop(&b->spares);
 	struct block *surplus = b->spares;
 
-	b->spares = NULL;
-	if (one)
-		block_push(&b->spares, one);
+	b->spares = one;
 	return surplus;
 }
 
@@ -82,7 +80,8 @@ static bool take_stranded(struct bucket *b, struct visit *v)
 /* Announces what is left in the bucket. */
 static void announce(struct bucket *b, struct wakeup *w)
 {
-	int64_t nearest = slot_heap_nearest(&b->stranded, &b->slots);
+	const struct slot *first = slot_heap_first(&b->stranded, &b->slots);
+	int64_t nearest = first ? first->queued : INT64_MAX;
 
 	for (int i = 0; i < LANES; i++) {
 		int64_t t = b->lane[i].queue.nearest;

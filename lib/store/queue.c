@@ -91,11 +91,6 @@ static void set_ends(struct queue *q)
 	q->last_nearest = last->nearest;
 }
 
-static bool has_no_row_left(const struct queue *q)
-{
-	return q->tail - q->head == q->size;
-}
-
 /*
  * Closes the gaps that taken blocks have left.  Rows move towards the tail, so
  * that no cursor passes a row that it has not seen.
@@ -150,7 +145,7 @@ bool queue_extend(struct queue *q, struct block **spares)
 	complete(q);
 	if (q->blocks > 0)
 		queue_row(q, q->tail - 1)->block->n = BLOCK_ENTRIES;
-	if (has_no_row_left(q))
+	if (q->tail - q->head == q->size)
 		close_gaps(q);
 	block_pop(spares);
 	*queue_row(q, q->tail++) = (struct row){INT64_MAX, b, 0, 0};

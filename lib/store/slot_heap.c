@@ -13,12 +13,6 @@ static unsigned toss(struct slot_heap *h)
 	return h->coin >> 31;
 }
 
-/* Which of the two is due first? */
-static bool is_after(const struct slots *t, uint32_t a, uint32_t b)
-{
-	return slots_get(t, a)->queued > slots_get(t, b)->queued;
-}
-
 /*
  * Merges two heaps, of which each may be empty, into what *place says.  That is
  * in the slot above, or is the heap's first.
@@ -27,8 +21,8 @@ static void merge(struct slot_heap *h, const struct slots *t, uint32_t above,
 		  uint32_t *place, uint32_t a, uint32_t b)
 {
 	while (a > 0 && b > 0) {
-		uint32_t first = is_after(t, a, b) ? b : a;
-		uint32_t other = first ^ a ^ b;
+		bool after = slots_get(t, a)->queued > slots_get(t, b)->queued;
+		uint32_t first = after ? b : a, other = after ? a : b;
 		struct slot *s = slots_get(t, first);
 
 		*place = first;

@@ -41,13 +41,6 @@ static inline struct slot *slot_heap_first(const struct slot_heap *h,
 	return h->first > 0 ? slots_get(t, h->first) : NULL;
 }
 
-/* When that is; INT64_MAX: never. */
-static inline int64_t slot_heap_nearest(const struct slot_heap *h,
-					const struct slots *t)
-{
-	return h->first > 0 ? slots_get(t, h->first)->queued : INT64_MAX;
-}
-
 /* The slot is in no heap. */
 void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s);
 

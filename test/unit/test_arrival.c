@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "bare_intake.h"
+#include "checks/slot_heap.h"
 #include "fail_alloc.h"
 #include "fixture.h"
 #include "intake/expiry.h"
