@@ -41,18 +41,10 @@
 /* How many of the oldest are looked at before a scan. */
 #define OLDEST 8
 
-/*
- * These are rent_is_over and rent_drop as functions: here they are called less
- * often.
- */
+/* This is rent_is_over as a function: here it is called less often. */
 static TT_NOINLINE bool entry_is_over(struct bucket *b, const struct entry *e)
 {
 	return rent_is_over(b, e);
-}
-
-static TT_NOINLINE bool drop_oldest(struct bucket *b, struct lane *l)
-{
-	return rent_drop(b, l);
 }
 
 /*
@@ -151,12 +143,7 @@ TT_NOINLINE void rent_behind(struct bucket *b, struct lane *l)
 
 void rent_pay_rarely(struct bucket *b, struct lane *l)
 {
-	if (l->rests > 0)
-		l->rests--;
-	else if (!drop_oldest(b, l))
-		rent_behind(b, l);
-	else
-		drop_oldest(b, l);
+	rent_pay(b, l);
 }
 
 static void go_to_next_lane(struct bucket *b)
@@ -194,7 +181,7 @@ static size_t look_in_lane(struct bucket *b, struct lane *l, size_t n)
 {
 	size_t found = 0;
 
-	while (found < n && drop_oldest(b, l))
+	while (found < n && rent_drop(b, l))
 		found++;
 	return found > 0 ? found : scan(b, &l->queue, &b->next, n);
 }

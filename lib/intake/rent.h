@@ -111,7 +111,7 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 		rent_drop(b, l);
 }
 
-/* The same for calls that are rare: the code is smaller, and slower. */
+/* The same as a function, for calls that are rare. */
 void rent_pay_rarely(struct bucket *b, struct lane *l);
 
 /*
