@@ -45,23 +45,15 @@ static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
 	return r;
 }
 
-/* The usual case.  True: done.  False: the state is *word. */
-static inline bool cancel_armed(struct slot *s, uint32_t *word)
-{
-	uint32_t armed = *word;
-
-	*word = atom32_swap_acquire(&s->state, armed,
-				    armed ^ SLOT_ARMED ^ SLOT_DEAD);
-	return likely(*word == armed);
-}
-
 int slot_cancel(struct slot *s, uint64_t id)
 {
-	uint32_t word = slot_word(id);
+	uint32_t armed = slot_word(id), word;
 
-	if (unlikely(slot_state(word) != SLOT_ARMED))
+	if (unlikely(slot_state(armed) != SLOT_ARMED))
 		return -ENOENT;
-	return cancel_armed(s, &word) ? 0 : cancel_other(s, id, word);
+	word = atom32_swap_acquire(&s->state, armed,
+				   armed ^ SLOT_ARMED ^ SLOT_DEAD);
+	return likely(word == armed) ? 0 : cancel_other(s, id, word);
 }
 
 int slot_cancel_pending(struct slot *s, uint64_t id)

@@ -64,7 +64,7 @@
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	store/slots.h slots_take
  *	schedule	store/slot.h slot_arm
- *	cancel_pending	store/slot.c cancel_armed cancel_pending
+ *	cancel_pending	store/slot.c slot_cancel cancel_pending
  *	cancel		store/slot.c slot_cancel cancel_other
  *	drain		store/slot.c slot_cancel_pending
  *	drain		api/drain.c drain_one

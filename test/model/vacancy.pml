@@ -43,7 +43,7 @@
  *	grow		store/vacancy.c vacancy_take
  *	schedule	intake/schedule.c bucket_schedule
  *	reschedule	intake/reschedule.c bucket_reschedule get_new_entry
- *	cancel		store/slot.c slot_cancel cancel_armed cancel_other
+ *	cancel		store/slot.c slot_cancel cancel_other
  *	run_timer	intake/expiry.c expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free
