@@ -12,22 +12,11 @@
 #include "os/base.h"
 #include "os/errno.h"
 
-/* The descriptor is not readable until a timer is due. */
-static int begin_polled(struct timerthread *tt, void *arg)
-{
-	(void)arg;
-	wakeup_lie_down(&tt->engine.wakeup, INT64_MAX);
-	return 0;
-}
-
 TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 {
 	bool valid = tt && !ret_fd == (tt->options.waking.fn != NULL);
-	int r = start_instance(tt, valid,
-			       &(struct start){
-				       .driver = DRIVER_POLLED,
-				       .begin = begin_polled,
-			       });
+	const struct start how = {.driver = DRIVER_POLLED};
+	int r = start_instance(tt, valid, &how);
 
 	if (r == 0 && ret_fd)
 		*ret_fd = tt->engine.wakeup.sleeper.fd;

@@ -46,6 +46,9 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	r = engine_open(e, n, how->driver == DRIVER_POLLED);
 	if (r == 0 && !engine_reserve(e, tt->options.reserve))
 		r = -ENOMEM;
+	/* The descriptor is not readable until a timer is due. */
+	if (r == 0 && how->driver == DRIVER_POLLED)
+		wakeup_lie_down(&e->wakeup, INT64_MAX);
 	if (r == 0 && how->begin)
 		r = -how->begin(tt, how->arg);
 	if (r == 0) {
