@@ -75,12 +75,6 @@ void instance_count(struct timerthread *tt, struct counter *c)
 	pthread_mutex_unlock(&tt->mutex);
 }
 
-int64_t instance_now(const struct timerthread *tt)
-{
-	return instance_lives(tt) ? watch_now(tt->engine.wakeup.watch)
-				  : clock_now(instance_clock(tt));
-}
-
 bool instance_inside(const struct timerthread *tt, timerthread_id id)
 {
 	uintptr_t who = inside_who(&tt->engine.task_id);

@@ -165,7 +165,11 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 void instance_count(struct timerthread *tt, struct counter *c);
 
 /* The time, even before start.  Not for an inherited instance. */
-int64_t instance_now(const struct timerthread *tt);
+static inline int64_t instance_now(const struct timerthread *tt)
+{
+	return likely(instance_lives(tt)) ? watch_now(tt->engine.wakeup.watch)
+					  : clock_now(instance_clock(tt));
+}
 
 /*
  * Is the caller in a function of the program that tt has called: for this

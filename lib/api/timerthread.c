@@ -77,12 +77,6 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 	return schedule(tt, &t, ret_id);
 }
 
-static inline int64_t now(const struct timerthread *tt)
-{
-	return likely(instance_lives(tt)) ? watch_now(tt->engine.wakeup.watch)
-					  : instance_now(tt);
-}
-
 TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 					 timerthread_fn *fn, void *arg,
 					 timerthread_id *ret_id)
@@ -92,7 +86,7 @@ TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 	if (unlikely(!tt || !fn))
 		return instance_check(tt, false);
 	/* The instance may just be starting: the call waits, and succeeds. */
-	t.now = now(tt);
+	t.now = instance_now(tt);
 	t.deadline = clock_add(t.now, delay);
 	return schedule(tt, &t, ret_id);
 }
@@ -133,21 +127,16 @@ static inline int find_slot(struct timerthread *tt, timerthread_id id,
 	return likely(*ret_slot != NULL) ? 0 : -ENOENT;
 }
 
-/*
- * For tools: the caller knows now what has become of the timer, if there ever
- * was one in this slot.
- */
-static inline void learn(const struct slot *s)
-{
-	if (unlikely(tool_here() != NULL) && atom32_load(&s->state) != 0)
-		tool_acquire(s);
-}
-
 /* The end of a call that has tried to cancel, with the result r. */
 static TT_INLINE int cancelled(struct timerthread *tt, struct slot *s,
 			       timerthread_id id, int r)
 {
-	learn(s);
+	/*
+	 * For tools: the caller knows now what has become of the timer, if
+	 * there ever was one in this slot.
+	 */
+	if (unlikely(tool_here() != NULL) && atom32_load(&s->state) != 0)
+		tool_acquire(s);
 	r = engine_cancelled(&tt->engine, s, r);
 	PROBE2(cancel, id, r);
 	return r;
@@ -279,7 +268,7 @@ TT_EXPORT int timerthread_reschedule_after(struct timerthread *tt,
 {
 	if (unlikely(!tt))
 		return -EINVAL;
-	return reschedule(tt, id, clock_add(now(tt), delay));
+	return reschedule(tt, id, clock_add(instance_now(tt), delay));
 }
 
 TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
