@@ -45,7 +45,7 @@ static void finish_on_driver(struct engine *e, struct bucket *b, struct slot *s,
 		await_wake(&e->await, s);
 		/* If it is due again already, it is for the next turn. */
 		if (x == EXPIRY_LATER && entry->deadline <= e->until)
-			pending_send_back(&e->pending, *entry);
+			pending_send_back(&e->pending, entry, 1);
 		else if (x == EXPIRY_LATER)
 			pending_file(&e->pending, *entry, e->until);
 		return;
@@ -101,7 +101,6 @@ static enum step run_on_driver(struct engine *e, struct bucket *b,
 {
 	struct timing t = {.begun = begin_now(e)};
 
-	e->ran += e->ran < INT_MAX;
 	engine_set_idle(e);
 	if (!fire_call(e, &e->inside, s, overrun, &t))
 		return STEP_FORKED;
@@ -114,7 +113,6 @@ static enum step run_on_driver(struct engine *e, struct bucket *b,
 
 static enum step hand_over(struct engine *e, struct slot *s)
 {
-	e->ran += e->ran < INT_MAX;
 	engine_set_idle(e);
 	if (!e->hand_over(e->instance, s))
 		return STEP_FORKED;
@@ -147,6 +145,7 @@ enum step fire(struct engine *e)
 
 	switch (x) {
 	case EXPIRY_RUN:
+		e->ran += e->ran < INT_MAX;
 		return e->hand_over ? hand_over(e, s)
 				    : run_on_driver(e, b, s, &entry, overrun);
 	case EXPIRY_LATER:

@@ -28,15 +28,13 @@ static bool take_dead(struct bucket *b, struct slot *s)
 	       slot_free(s, word);
 }
 
-/* *n slots, or all if they are fewer; says how many.  Under the lock. */
-static bool salvage_some(struct bucket *b, uint32_t *n)
+/* Looks at n slots, which are all or fewer.  Under the lock. */
+static bool salvage_some(struct bucket *b, uint32_t n)
 {
 	struct slots *t = &b->slots;
 	bool found = false;
 
-	if (*n > slots_end(t) - SLOT_FIRST_NUMBER)
-		*n = slots_end(t) - SLOT_FIRST_NUMBER;
-	for (uint32_t i = 0; i < *n; i++, b->salvaged++) {
+	for (uint32_t i = 0; i < n; i++, b->salvaged++) {
 		struct slot *s;
 
 		if (b->salvaged >= slots_end(t))
@@ -60,7 +58,8 @@ bool bucket_salvage(struct bucket *b, uint64_t *looks)
 
 		lock_acquire(&b->lock);
 		all = slots_end(&b->slots) - SLOT_FIRST_NUMBER;
-		found = salvage_some(b, &n);
+		n = n < all ? n : all;
+		found = salvage_some(b, n);
 		lock_release(&b->lock);
 		*looks -= n;
 		looked += n;

@@ -223,11 +223,6 @@ int64_t wakeup_next(struct wakeup *w)
 	return t;
 }
 
-static int64_t halfway(int64_t now, int64_t until)
-{
-	return until > now ? now + (until / 2 - now / 2) : until;
-}
-
 /*
  * When the driver must wake up for its own first deadline, or for the earliest
  * in a bucket.  If that has passed: now, whatever the slack.  Under the lock.
@@ -241,7 +236,9 @@ static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 	if (deadline <= now)
 		return AWAKE + 1;
 	/* After several that a wake-up ended, one sleep is shorter. */
-	return unlikely(w->woken >= WAKEUP_ROW) ? halfway(now, until) : until;
+	if (unlikely(w->woken >= WAKEUP_ROW) && until > now)
+		until = now + (until / 2 - now / 2);
+	return until;
 }
 
 /* Under the lock, which it releases.  steady is by CLOCK_MONOTONIC. */

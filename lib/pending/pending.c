@@ -111,11 +111,10 @@ static struct block *take_block(struct pending *p)
 }
 
 /*
- * Puts entries back into their buckets; those of one bucket together, if they
- * follow each other.  If there is no memory for an entry, its timer is
- * stranded.
+ * Those of one bucket together, if they follow each other.  If there is no
+ * memory for an entry, its timer is stranded.
  */
-static void send_back(struct pending *p, const struct entry *e, size_t n)
+void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 {
 	for (size_t left, run; n > 0; n -= run, e += run) {
 		struct bucket *b = intake_bucket(p->intake, e->index);
@@ -127,11 +126,6 @@ static void send_back(struct pending *p, const struct entry *e, size_t n)
 		for (size_t i = 0; i < left; i++)
 			handover_strand(b, p->wakeup, &e[i]);
 	}
-}
-
-void pending_send_back(struct pending *p, struct entry e)
-{
-	send_back(p, &e, 1);
 }
 
 /*
@@ -148,7 +142,7 @@ static TT_NOINLINE void exchange(struct pending *p, struct entry e)
 		*top = e;
 	}
 	p->full = true;
-	pending_send_back(p, later);
+	pending_send_back(p, &later, 1);
 }
 
 /* Is the entry still of use?  Recycles the slot of a timer that has ended. */
@@ -226,7 +220,7 @@ void pending_file(struct pending *p, struct entry e, int64_t now)
 {
 	wheel_advance(&p->wheel, now);
 	if (e.deadline > near_to(now))
-		pending_send_back(p, e);
+		pending_send_back(p, &e, 1);
 	else if (!add_to_wheel(p, e))
 		keep(p, e);
 }
@@ -292,7 +286,7 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 		if (!take_near(p, &e, near))
 			b->entry[far++] = e;
 	}
-	send_back(p, b->entry, far);
+	pending_send_back(p, b->entry, far);
 	block_push(&p->spares, b);
 	pending_trim(p);
 }

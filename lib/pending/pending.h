@@ -84,8 +84,8 @@ struct entry pending_take(struct pending *p);
  */
 void pending_file(struct pending *p, struct entry e, int64_t now);
 
-/* Puts an entry back for the next visit of its bucket, although it is near. */
-void pending_send_back(struct pending *p, struct entry e);
+/* Puts n entries back into their buckets, for the next visits there. */
+void pending_send_back(struct pending *p, const struct entry *e, size_t n);
 
 /* Frees some spares, if there are too many.  True: there are still too many. */
 bool pending_trim(struct pending *p);

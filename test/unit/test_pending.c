@@ -346,7 +346,8 @@ START_TEST(files_near_and_far)
 	ck_assert_uint_eq(pending.heap.n, 1);
 	ck_assert(!pending.full);
 	/* However near it is. */
-	pending_send_back(&pending, pending_take(&pending));
+	near = pending_take(&pending);
+	pending_send_back(&pending, &near, 1);
 	ck_assert_uint_eq(pending.heap.n, 0);
 	ck_assert_uint_eq(in_buckets(), 2);
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), near.deadline);
