@@ -26,8 +26,8 @@ void call_left(void *arg)
 	abort();
 }
 
-/* 32-bit ARM unwinds by tables of another kind; and there may be no tables. */
-#if defined(__ARM_EABI__) || !defined(__GCC_HAVE_DWARF2_CFI_ASM)
+/* There may be tables of another kind, or none. */
+#if !defined(HAVE_CFI_PERSONALITY) || !defined(__GCC_HAVE_DWARF2_CFI_ASM)
 
 #define HAS_PERSONALITY
 

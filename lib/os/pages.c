@@ -24,7 +24,7 @@ void *pages_alloc(size_t size)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	if (__lsan_register_root_region)
+	if (HAVE_WEAK && __lsan_register_root_region)
 		__lsan_register_root_region(p, size);
 	tool_hide(p, size);
 	return p;
@@ -34,7 +34,7 @@ void pages_free(void *p, size_t size)
 {
 	if (!p)
 		return;
-	if (__lsan_unregister_root_region)
+	if (HAVE_WEAK && __lsan_unregister_root_region)
 		__lsan_unregister_root_region(p, size);
 	munmap(p, size);
 }

@@ -71,10 +71,11 @@ void text_add_seconds(struct text *t, uint64_t ns)
 
 void text_add_address(struct text *t, const void *address)
 {
+	text_add(t, "%p", address);
+#ifdef HAVE_DLADDR
 	const char *at = address;
 	Dl_info i;
 
-	text_add(t, "%p", address);
 	if (dladdr(address, &i) == 0)
 		return;
 	text_add(t, " (%s", i.dli_fname);
@@ -84,4 +85,5 @@ void text_add_address(struct text *t, const void *address)
 		text_add(t, "+%#tx", at - (const char *)i.dli_saddr);
 	}
 	text_add(t, ")");
+#endif
 }

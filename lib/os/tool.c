@@ -6,7 +6,7 @@
 const struct tool *tool_found;
 
 /* Runs before constructors that might use this library. */
-__attribute__((constructor(101))) static void find_tool(void)
+__attribute__((CONSTRUCTOR_FIRST)) static void find_tool(void)
 {
 	tool_found = tool_tsan();
 	if (!tool_found)

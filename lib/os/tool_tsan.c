@@ -22,7 +22,7 @@
 #define TT_TSAN
 #endif
 
-#ifdef TT_TSAN
+#if defined(TT_TSAN) || !HAVE_WEAK
 
 const struct tool *tool_tsan(void)
 {
