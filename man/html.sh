@@ -29,17 +29,17 @@ page() {
 		mandoc -T html -O style=manual.css |
 		sed -e 's|<a class="permalink" href="[^"]*">||g; s|</a>||g' \
 			-e 's|<b>\(timerthread[a-z_-]*\)</b>(\([0-9]\))|<a href="\1.\2.html">\1(\2)</a>|g' \
-			-e 's,<dt>\(&#x2022;\|[0-9]*\.\)</dt>,<dt class="mark">\1</dt>,' \
+			-e 's|<dt>\(&#x2022;\)</dt>|<dt class="mark">\1</dt>|' \
+			-e 's|<dt>\([0-9]*\.\)</dt>|<dt class="mark">\1</dt>|' \
 			-e 's|^&#x00A0;$||; s|<body>|<body><p><a href="index.html">Manual</a></p>|'
 }
 
 # A row: names and what they are for.
 row() {
 	sed -n '/^\.SH NAME/,/^\.SH LIBRARY/p' "$1" | grep -v '^\.' |
-		tr '\n' ' ' | sed 's/\\-/-/g; s/&/\&amp;/g; s/</\&lt;/g' |
-		sed 's|\(.*\) - \(.*\)|\1\n\2|' | {
-		read -r names
-		read -r purpose || : # its line has no end
+		tr '\n' ' ' | sed 's/\\-/-/g; s/&/\&amp;/g; s/</\&lt;/g' | {
+		read -r line || : # it has no end
+		names=${line% - *} purpose=${line##* - }
 		file=$(basename "$1").html
 		echo "<tr><td><a href=\"$file\">$names</a></td>" \
 			"<td>$purpose</td></tr>"
