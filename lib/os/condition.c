@@ -8,13 +8,6 @@
 #include "os/clock.h"
 #include "os/condition.h"
 
-#ifdef HAVE_PTHREAD_CONDATTR_SETCLOCK
-#define wait_until pthread_cond_timedwait
-#else
-#define pthread_condattr_setclock(attr, clock) ((void)(clock))
-#define wait_until                             pthread_cond_timedwait_relative_np
-#endif
-
 int condition_init(pthread_cond_t *c, clockid_t clock)
 {
 	pthread_condattr_t attr;
@@ -22,7 +15,11 @@ int condition_init(pthread_cond_t *c, clockid_t clock)
 
 	if (r != 0)
 		return r;
+#ifdef HAVE_PTHREAD_CONDATTR_SETCLOCK
 	pthread_condattr_setclock(&attr, clock);
+#else
+	(void)clock;
+#endif
 	r = pthread_cond_init(c, &attr);
 	pthread_condattr_destroy(&attr);
 	return r;
@@ -34,9 +31,12 @@ int condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline)
 
 	if (deadline == INT64_MAX)
 		return pthread_cond_wait(c, m);
-#ifndef HAVE_PTHREAD_CONDATTR_SETCLOCK
-	deadline -= clock_now(CLOCK_MONOTONIC);
-#endif
+#ifdef HAVE_PTHREAD_CONDATTR_SETCLOCK
 	t = clock_timespec(clock_later(deadline, 0));
-	return wait_until(c, m, &t);
+	return pthread_cond_timedwait(c, m, &t);
+#else
+	deadline -= clock_now(CLOCK_MONOTONIC);
+	t = clock_timespec(clock_later(deadline, 0));
+	return pthread_cond_timedwait_relative_np(c, m, &t);
+#endif
 }

@@ -116,7 +116,8 @@ bool vacancy_empty(const struct slots *t, struct words w)
 	for (uint32_t i = 0; i < w.n; i++)
 		note_floor(t, w.first + i);
 	if (system_empty_pages(slots_get(t, w.first << SLOT_WORD_LOG2),
-			((size_t)w.n << SLOT_WORD_LOG2) * sizeof(struct slot)))
+			       ((size_t)w.n << SLOT_WORD_LOG2) *
+				       sizeof(struct slot)))
 		return true;
 	/* It may have taken a part. */
 	for (uint32_t i = 0; i < w.n; i++)

@@ -67,9 +67,9 @@ static void step_and_acquire(struct lock *l)
 	lock_acquire(l);
 }
 
-#define atom32_load  step_and_load
-#define atom32_store step_and_store
-#define system_empty_pages  step_and_empty
+#define atom32_load        step_and_load
+#define atom32_store       step_and_store
+#define system_empty_pages step_and_empty
 #include "store/vacancy.c"
 #undef atom32_load
 #undef atom32_store

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The futex, in the place of os/linux/futex.c.  Who sleeps ends there, for nothing
- * that comes after matters: what is looked for is a sleep that nobody ends.
+ * The futex, in the place of os/linux/futex.c.  Who sleeps ends there, for
+ * nothing that comes after matters: what is looked for is a sleep that nobody
+ * ends.
  */
 #ifndef TT_SLEEPS_H
 #define TT_SLEEPS_H

@@ -274,10 +274,10 @@ void sleeper_set(struct sleeper *s, int64_t t)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&b->mutex);
 	b->at = t;
+	/* For a loop that is told of changes alone, each ring is one. */
+	silence(s);
 	if (t <= clock_now(s->clock))
 		ring(s);
-	else
-		silence(s);
 	if (t < b->until)
 		change(b);
 	pthread_mutex_unlock(&b->mutex);
