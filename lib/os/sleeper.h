@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a thread sleeps until a time on some clock, or until it is woken.
- *
- * On CLOCK_MONOTONIC and CLOCK_REALTIME, it sleeps on a futex with an absolute
- * timeout, which the kernel adjusts when the wall clock is stepped.  A futex
- * does not know CLOCK_BOOTTIME; there, the thread polls a timerfd, which also
- * expires when the machine wakes up from a suspend.  Without a deadline it
- * sleeps on the futex.  If the thread sleeps in an event loop of the program,
- * the loop polls a timerfd.
+ * How a thread sleeps until a time on some clock, or until it is woken.  Or, if
+ * it sleeps in an event loop of the program, the descriptor that this loop
+ * polls.
  *
  * Other code of the process may close the descriptor, put another file under
  * its number, or read from it.  When the sleeper finds that, the descriptor is
- * lost: it is reported, and not used any more.  Then the thread sleeps on the
- * futex, and looks at the clock each second.
+ * lost: it is reported, and not used any more.
  *
  * Guarantees:
  *  1. A wake that follows a change of *word ends a sleep on the old value, even
- *     if the wake comes before the sleep.  A wake sets the timer to a time that
- *     has passed, and wakes the futex, whatever the thread sleeps on.  On the
- *     futex, the kernel compares the word.  On the timer, the thread looks at
- *     the word after it has set the timer: if the wake has set it before, the
- *     thread sees the changed word; if later, poll sees the timer.  Exception:
- *     when the descriptor is lost, one sleep goes on for up to a second.
+ *     if the wake comes before the sleep.  Exception: when the descriptor is
+ *     lost, one sleep goes on for up to a second.
  *  2. A sleep may end early for no reason.
  *  3. The descriptor is not 0, 1 or 2, which other code uses without asking
  *     where they come from.
- *  4. No file of other code is read, written or closed.  If such a timerfd has
- *     taken the number, it may be set for a moment; then it is as it was, but
- *     an expiry that nobody has read is lost.
+ *  4. No file of other code is read, written or closed.  (For how far, see
+ *     sleeper.c.)
  *
  * One thread sleeps; any thread wakes, or sets.
  */
@@ -42,7 +31,7 @@
 
 struct sleeper {
 	clockid_t clock;
-	int fd;            /* -1: it is a futex */
+	int fd;            /* -1: it is a futex alone */
 	bool polled;       /* an event loop sleeps, not this library */
 	atom32 lost;       /* set once, by any thread; relaxed */
 	struct bell *bell; /* where there is no timerfd; constant */

@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * On CLOCK_MONOTONIC and CLOCK_REALTIME, the thread sleeps on a futex with an
+ * absolute timeout, which the kernel adjusts when the wall clock is stepped.  A
+ * futex does not know CLOCK_BOOTTIME; there, the thread polls a timerfd, which
+ * also expires when the machine wakes up from a suspend.  Without a deadline it
+ * sleeps on the futex.  An event loop of the program polls a timerfd.
+ *
+ * A wake sets the timer to a time that has passed, and wakes the futex,
+ * whatever the thread sleeps on.  On the futex, the kernel compares the word.
+ * On the timer, the thread looks at the word after it has set the timer: if the
+ * wake has set it before, the thread sees the changed word; if later, poll sees
+ * the timer.
+ *
+ * If a timerfd of other code has taken the number, it may be set for a moment;
+ * then it is as it was, but an expiry that nobody has read is lost.  When the
+ * descriptor is lost, the thread sleeps on the futex, and looks at the clock
+ * each second.
+ */
 #include "config.h"
 
 #include "os/clock.h"
