@@ -152,7 +152,7 @@ static int open_end(struct end *e, int low)
 	/* EINVAL: there may not even be that many descriptors. */
 	if (e->fd < 0)
 		return errno == EINVAL ? -EMFILE : -errno;
-	if (fstat(e->fd, &is) != 0)
+	if (fstat(e->fd, &is) != 0 || fcntl(e->fd, F_SETFL, O_NONBLOCK) != 0)
 		return -errno;
 	e->dev = is.st_dev;
 	e->ino = is.st_ino;
