@@ -29,6 +29,7 @@ import pathlib
 import subprocess
 import sys
 
+HERE = pathlib.Path(__file__).parent
 TIMEOUT_S = 300
 SKIPPED = 77  # the exit status of a test that cannot run here
 
@@ -104,7 +105,10 @@ def program(test):
     name = test.partition(":")[0]
     if name == "explore":
         return None
-    folder = "unit" if name.startswith("test_") else name
+    folder = name
+    if name.startswith("test_"):
+        mechanism = HERE.parent / "os" / "linux" / (name + ".c")
+        folder = "os/linux" if mechanism.exists() else "unit"
     return "test/%s/%s" % (folder, name)
 
 

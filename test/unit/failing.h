@@ -30,7 +30,6 @@
 #include "os/atomic.h"
 
 #include <errno.h>
-#include <sys/timerfd.h>
 
 /*
  * While armed, calls are counted from 0, and those from failing_from on, as
@@ -82,8 +81,13 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 		  void *(*run)(void *arg), void *arg);
 
 /* The C library's, which the linker wraps. */
+#ifdef TT_TIMERFD
 int __real_timerfd_create(int clock, int flags);
 int __wrap_timerfd_create(int clock, int flags);
+#else
+int __real_socketpair(int domain, int type, int protocol, int ends[2]);
+int __wrap_socketpair(int domain, int type, int protocol, int ends[2]);
+#endif
 
 void *memory_alloc(size_t size)
 {
@@ -119,6 +123,7 @@ int thread_create(pthread_t *ret, const pthread_attr_t *attr,
 	return fails_now() ? EAGAIN : real_thread_create(ret, attr, run, arg);
 }
 
+#ifdef TT_TIMERFD
 int __wrap_timerfd_create(int clock, int flags)
 {
 	if (!fails_now())
@@ -126,5 +131,14 @@ int __wrap_timerfd_create(int clock, int flags)
 	errno = EMFILE;
 	return -1;
 }
+#else
+int __wrap_socketpair(int domain, int type, int protocol, int ends[2])
+{
+	if (!fails_now())
+		return __real_socketpair(domain, type, protocol, ends);
+	errno = EMFILE;
+	return -1;
+}
+#endif
 
 #endif

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "checks/cap.h"
+#include "cpus.h"
 #include "engine/cap.h"
 #include "harness.h"
 
@@ -13,13 +14,6 @@
 #include <sched.h>
 
 enum { CPUS = 64 };
-
-static _Thread_local int cpu_now;
-
-int sched_getcpu(void)
-{
-	return cpu_now;
-}
 
 static struct cap cap;
 

@@ -9,18 +9,12 @@
 #include "config.h"
 
 #include "checks/cap.h"
+#include "cpus.h"
 #include "engine/cap.h"
 #include "harness.h"
 
 #include <pthread.h>
 #include <sched.h>
-
-static _Thread_local int cpu_now;
-
-int sched_getcpu(void)
-{
-	return cpu_now;
-}
 
 /* The other thread's next step, and where: once. */
 static void (*other_step)(void);

@@ -1,57 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPUs that are many or few, that are not known, that a thread may not use, and
- * that come and go.  What the library takes for the CPU is what the test says,
- * unless it leaves that to the system.
+ * CPUs that are many or few, that are not known, and that come and go.
  */
 #include "config.h"
 
+#define CPU_AT_FIRST SYSTEM
+#include "cpus.h"
 #include "os/cpu.h"
-#include "timers.h"
+#include "placed.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
-
-enum { SYSTEM = -2, UNKNOWN = -1 };
-
-static _Thread_local int cpu_now = SYSTEM;
-
-int sched_getcpu(void)
-{
-	int (*next)(void);
-
-	if (cpu_now >= 0)
-		return cpu_now;
-	if (cpu_now == UNKNOWN) {
-		errno = ENOSYS;
-		return -1;
-	}
-	next = (int (*)(void))dlsym(RTLD_NEXT, "sched_getcpu");
-	return next();
-}
 
 static void start_with(unsigned buckets)
 {
 	setup();
 	ck_assert_int_eq(timerthread_set_buckets(tt, buckets), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-}
-
-static struct intake *intake(void)
-{
-	return tt->engine.intake;
-}
-
-static uint32_t bucket_of(timerthread_id id)
-{
-	return intake_bucket(intake(), slot_index(id))->slots.bucket;
-}
-
-static timerthread_id far_timer(void)
-{
-	return schedule(timerthread_now(tt) + HOUR, never, NULL);
 }
 
 START_TEST(each_has_its_bucket)
@@ -101,62 +66,6 @@ START_TEST(no_cpu_is_known)
 		ck_assert_uint_eq(bucket_of(far_timer()), 0);
 	ck_assert_int_eq(errno, EDOM);
 	cpu_now = SYSTEM;
-	end();
-}
-END_TEST
-
-/* Runs fn where the thread may use one CPU only. */
-static void on_one_cpu(int cpu, void (*fn)(int cpu))
-{
-	cpu_set_t one, before;
-
-	ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
-	if (!CPU_ISSET(cpu, &before))
-		return;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
-	fn(cpu);
-	ck_assert_int_eq(sched_setaffinity(0, sizeof(before), &before), 0);
-}
-
-/* As under taskset(1): there is a bucket for each CPU that there may be. */
-static void start_here(int cpu)
-{
-	timerthread_id id;
-
-	setup();
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-	ck_assert_uint_eq(intake()->n, intake_default_buckets());
-	ck_assert_int_ge(intake()->n, sysconf(_SC_NPROCESSORS_ONLN));
-	id = far_timer();
-	ck_assert_uint_eq(bucket_of(id), (uint32_t)cpu % intake()->n);
-	schedule(0, post, &ran);
-	wait_for(&ran);
-	end();
-}
-
-START_TEST(restricted_to_one)
-{
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		on_one_cpu(cpu, start_here);
-}
-END_TEST
-
-static void schedule_here(int cpu)
-{
-	ck_assert_uint_eq(bucket_of(far_timer()), (uint32_t)cpu % intake()->n);
-}
-
-/* The thread is moved while the instance runs. */
-START_TEST(moved)
-{
-	setup();
-	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-	for (int i = 0; i < 20; i++) {
-		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-			on_one_cpu(cpu, schedule_here);
-	}
 	end();
 }
 END_TEST
@@ -233,12 +142,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		each_has_its_bucket,
-		fewer_buckets_than_cpus,
-		no_cpu_is_known,
-		restricted_to_one,
-		moved,
-		cpus_go,
+		each_has_its_bucket, fewer_buckets_than_cpus,
+		no_cpu_is_known,     cpus_go,
 		threads_wander,
 	};
 

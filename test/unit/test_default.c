@@ -8,31 +8,13 @@
 #include "child.h"
 #include "fail_alloc.h"
 #include "fixture.h"
+#include "works.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-
-static bool works(struct timerthread *t)
-{
-	sem_t done;
-	bool r;
-
-	sem_init(&done, 0, 0);
-	r = timerthread_schedule_after(t, 1000, post, &done, NULL) == 0;
-	if (r)
-		wait_for(&done);
-	sem_destroy(&done);
-	return r;
-}
 
 START_TEST(null_argument)
 {
@@ -127,165 +109,6 @@ START_TEST(cannot_be_ended_from_a_callback)
 	wait_for(&ran);
 	ck_assert_int_eq(stop_inside, -EPERM);
 	ck_assert(works(tt));
-}
-END_TEST
-
-/*
- * Whoever comes first: a thread with a scheduling of its own.
- */
-static struct scheduling {
-	int policy, nice;
-	cpu_set_t cpus;
-} seen;
-
-static struct scheduling scheduling_here(void)
-{
-	struct scheduling s;
-	struct sched_param param;
-
-	NEED(pthread_getschedparam(pthread_self(), &s.policy, &param) == 0);
-	s.nice = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
-	NEED(sched_getaffinity(0, sizeof(s.cpus), &s.cpus) == 0);
-	return s;
-}
-
-static void look(void *arg)
-{
-	seen = scheduling_here();
-	sem_post(arg);
-}
-
-/* The policy that the caller shall have. */
-static int odd_policy;
-static bool refused; /* the kernel does not permit what undoes it */
-
-static void be_odd(void)
-{
-	struct sched_param param = {.sched_priority = odd_policy == SCHED_FIFO};
-	cpu_set_t one;
-	int cpu = 0;
-
-	NEED(sched_getaffinity(0, sizeof(one), &one) == 0);
-	while (!CPU_ISSET(cpu, &one))
-		cpu++;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	NEED(sched_setaffinity(0, sizeof(one), &one) == 0);
-	/* Nicer than now: the tests may be so already. */
-	NEED(setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid),
-			 scheduling_here().nice + 5) == 0);
-	/* Not permitted to all: then the rest is tested. */
-	pthread_setschedparam(pthread_self(), odd_policy, &param);
-}
-
-static void *first(void *arg)
-{
-	be_odd();
-	errno = E2BIG;
-	NEED(timerthread_default(&tt) == 0);
-	NEED(errno == E2BIG);
-	return arg;
-}
-
-static void first_is_odd(void)
-{
-	const struct scheduling main_thread = scheduling_here();
-	pthread_t t;
-
-	sem_init(&ran, 0, 0);
-	NEED(pthread_create(&t, NULL, first, NULL) == 0);
-	pthread_join(t, NULL);
-	NEED(timerthread_schedule(tt, 0, look, &ran, NULL) == 0);
-	wait_for(&ran);
-	NEED(CPU_EQUAL(&seen.cpus, &main_thread.cpus));
-	NEED(refused || seen.policy == SCHED_OTHER);
-	NEED(refused || seen.nice == main_thread.nice);
-}
-
-START_TEST(its_thread_is_ordinary_whoever_comes_first)
-{
-	static const int policies[] = {
-		SCHED_OTHER,
-		SCHED_FIFO,
-		SCHED_BATCH,
-		SCHED_IDLE,
-	};
-
-	/* Only a privileged process may be less nice again. */
-	refused = geteuid() != 0;
-	for (size_t i = 0; i < 4; i++) {
-		odd_policy = policies[i];
-		in_child(first_is_odd);
-	}
-}
-END_TEST
-
-static void first_is_unprivileged(void)
-{
-	const struct rlimit none = {0, 0};
-
-	if (setrlimit(RLIMIT_NICE, &none) != 0 ||
-	    (geteuid() == 0 && setuid(65534) != 0)) {
-		puts("starts_without_privileges: nothing was tested");
-		return;
-	}
-	first_is_odd();
-}
-
-/* What it may not change stays as it is. */
-START_TEST(starts_without_privileges)
-{
-	refused = true;
-	odd_policy = SCHED_IDLE;
-	in_child(first_is_unprivileged);
-}
-END_TEST
-
-/* Sanitizers (see fail_alloc.h) need this call to start a thread. */
-#ifdef FAIL_ALLOC_UNAVAILABLE
-#define REFUSED_GETAFFINITY UINT32_MAX
-#else
-#define REFUSED_GETAFFINITY SYS_sched_getaffinity
-#endif
-
-/* Makes these calls fail in this process. */
-static bool refuse_scheduling(void)
-{
-	const unsigned deny = SECCOMP_RET_ERRNO | EPERM;
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 5,
-			 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, REFUSED_GETAFFINITY, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 3,
-			 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpriority, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, deny),
-	};
-	struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
-static void first_is_filtered(void)
-{
-	if (!refuse_scheduling()) {
-		puts("starts_under_a_filter: nothing was tested");
-		return;
-	}
-	errno = E2BIG;
-	NEED(timerthread_default(&tt) == 0);
-	NEED(errno == E2BIG);
-	NEED(works(tt));
-}
-
-START_TEST(starts_under_a_filter)
-{
-	in_child(first_is_filtered);
 }
 END_TEST
 
@@ -593,9 +416,6 @@ int main(void)
 		is_the_same_for_all,
 		cannot_be_ended_or_set,
 		cannot_be_ended_from_a_callback,
-		its_thread_is_ordinary_whoever_comes_first,
-		starts_without_privileges,
-		starts_under_a_filter,
 		many_come_first,
 		many_come_first_in_a_child,
 #ifndef FAIL_ALLOC_UNAVAILABLE

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "attributes.h"
 #include "harness.h"
+#include "os/futex.h"
 #include "os/lock.h"
 
-#include <dlfcn.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -24,31 +22,22 @@ static void (*_Atomic before_sleep)(void);
 /* Called by who is about to sleep, in the place of that. */
 static void (*instead_of_sleep)(void);
 
-typedef long syscall_fn(long number, ...);
+void __real_futex_wait_for(atom32 *word, uint32_t expected, long ns);
+void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
-/* That of libc, but for what the two above say of FUTEX_WAIT. */
-long syscall(long number, ...)
+/* The linker puts this in the place of the library's, which it calls. */
+void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns)
 {
-	syscall_fn *next = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
-	void (*hook)(void);
-	long a[6];
-	va_list list;
+	void (*hook)(void) = atomic_exchange(&before_sleep, NULL);
 
-	va_start(list, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	if ((a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
-		hook = atomic_exchange(&before_sleep, NULL);
-		if (hook)
-			hook();
-		if (instead_of_sleep) {
-			instead_of_sleep();
-			return 0;
-		}
-		a[3] = endless ? 0 : a[3];
-	}
-	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (hook)
+		hook();
+	if (instead_of_sleep)
+		instead_of_sleep();
+	else if (endless)
+		futex_wait_until(word, expected, CLOCK_MONOTONIC, INT64_MAX);
+	else
+		__real_futex_wait_for(word, expected, ns);
 }
 
 START_TEST(excludes)

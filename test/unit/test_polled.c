@@ -5,8 +5,21 @@
 #include "config.h"
 
 #include "polled.h"
+#include "sleeper_calls.h"
 
 #include <fcntl.h>
+
+static atom32 sets; /* of what wakes the loop */
+
+static void before_call(void)
+{
+}
+
+static void after_call(int64_t t)
+{
+	(void)t;
+	atom32_add(&sets, 1);
+}
 
 START_TEST(kind_of_descriptor)
 {
@@ -14,7 +27,11 @@ START_TEST(kind_of_descriptor)
 		int before = open_files();
 
 		begin_on(clocks[i]);
+#ifdef TT_TIMERFD
 		ck_assert_int_eq(open_files(), before + 1);
+#else
+		ck_assert_int_eq(open_files(), before + 2);
+#endif
 		ck_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 		ck_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
 		ck_assert(!readable());
@@ -219,6 +236,7 @@ START_TEST(a_burst_of_the_cancelled)
 	int64_t first;
 
 	begin();
+	atom32_store(&sets, 0);
 	first = now() + S;
 	for (int i = 0; i < N; i++) {
 		if (timerthread_schedule(tt, first + i * STEP, never, NULL,
@@ -226,7 +244,7 @@ START_TEST(a_burst_of_the_cancelled)
 			abort();
 	}
 	/* For the first, and because so many slots are in use. */
-	check_sets(2);
+	ck_assert_uint_eq(atom32_load(&sets), 2);
 	lie_down();
 	for (int i = 0; i < N; i++)
 		timerthread_cancel(tt, id[i]);

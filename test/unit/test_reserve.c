@@ -9,6 +9,7 @@
 
 #include "checks/bucket.h"
 #include "checks/pending.h"
+#include "cpus.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
 #include "random.h"
@@ -16,14 +17,6 @@
 #include "timers.h"
 
 #include <sched.h>
-
-/* The CPU that threads are on, as the library is told. */
-static _Thread_local int cpu;
-
-int sched_getcpu(void)
-{
-	return cpu;
-}
 
 enum { N = 10000, CPUS = 4, FAR_LANES = 6 };
 
@@ -145,7 +138,7 @@ START_TEST(all_from_one_cpu)
 {
 	start_with(N, N);
 	for (unsigned c = 0; c < cpus(); c++) {
-		cpu = (int)c;
+		cpu_now = (int)c;
 		for (int i = 0; i < N; i++)
 			schedule_one(i, lane_time((unsigned)i % FAR_LANES));
 		ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
@@ -165,7 +158,7 @@ START_TEST(what_is_dead_is_where_nobody_looks)
 {
 	start_with(N, N);
 	for (unsigned round = 0; round < 4 * FAR_LANES; round++) {
-		cpu = (int)(round / FAR_LANES % cpus());
+		cpu_now = (int)(round / FAR_LANES % cpus());
 		for (int i = 0; i < N; i++)
 			schedule_one(i, lane_time(round % FAR_LANES));
 		for (int i = 0; i < N; i++)
@@ -265,7 +258,7 @@ START_TEST(at_random)
 		int i = (int)random_below(&rng, N);
 		unsigned lane = (unsigned)random_below(&rng, FAR_LANES);
 
-		cpu = (int)random_below(&rng, cpus());
+		cpu_now = (int)random_below(&rng, cpus());
 		if (pending[i] && random_below(&rng, 2)) {
 			ck_assert_int_eq(timerthread_reschedule(
 						 tt, ids[i], lane_time(lane)),
@@ -297,7 +290,7 @@ static void *race(void *arg)
 	timerthread_id id[N / 8];
 	void *wrong = NULL;
 
-	cpu = (int)((uintptr_t)arg % cpus());
+	cpu_now = (int)((uintptr_t)arg % cpus());
 	for (int round = 0; round < 50; round++) {
 		for (int i = 0; i < N / 8; i++) {
 			int64_t t = lane_time(
@@ -307,7 +300,7 @@ static void *race(void *arg)
 			    0)
 				wrong = arg;
 		}
-		cpu = (int)random_below(&rng, cpus());
+		cpu_now = (int)random_below(&rng, cpus());
 		for (int i = 0; i < N / 8; i++)
 			timerthread_cancel(tt, id[i]);
 	}
@@ -335,7 +328,7 @@ END_TEST
 
 static void *go_beyond(void *arg)
 {
-	cpu = (int)((uintptr_t)arg % cpus());
+	cpu_now = (int)((uintptr_t)arg % cpus());
 	for (int i = 0; i < N / 4; i++) {
 		if (timerthread_schedule_after(tt, HOUR, count, NULL, NULL) !=
 		    0)
@@ -484,9 +477,9 @@ START_TEST(elsewhere_without_a_reserve)
 		end();
 		return;
 	}
-	cpu = 1;
+	cpu_now = 1;
 	schedule_one(0, HOUR + timerthread_now(tt));
-	cpu = 0;
+	cpu_now = 0;
 	schedule_one(1, HOUR + timerthread_now(tt));
 	fail_arm(0, UINT32_MAX);
 	for (n = 2; r == 0 && n < N; n++)

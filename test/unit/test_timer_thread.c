@@ -16,14 +16,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct {
 	char name[16];
-	int slack;
 	bool mask_is_right;
 	pthread_t self;
 	size_t stack;
@@ -34,7 +32,6 @@ static void inspect(void *arg)
 	pthread_attr_t attr;
 
 	pthread_getname_np(pthread_self(), thread.name, sizeof(thread.name));
-	thread.slack = prctl(PR_GET_TIMERSLACK);
 	thread.self = pthread_self();
 	thread.mask_is_right = mask_is_right();
 	pthread_getattr_np(pthread_self(), &attr);
@@ -63,7 +60,6 @@ START_TEST(the_thread)
 	ck_assert_int_eq(timerthread_schedule(tt, 0, inspect, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_str_eq(thread.name, "my-timers");
-	ck_assert_int_eq(thread.slack, 1);
 	ck_assert(thread.mask_is_right);
 	ck_assert(pthread_equal(thread.self, t));
 	ck_assert_int_eq(timerthread_stop(tt), 0);
@@ -120,14 +116,12 @@ START_TEST(attributes_with_a_signal_mask)
 }
 END_TEST
 
-static cpu_set_t seen_cpus;
 static int seen_policy;
 
 static void inspect_scheduling(void *arg)
 {
 	struct sched_param param;
 
-	sched_getaffinity(0, sizeof(seen_cpus), &seen_cpus);
 	pthread_getschedparam(pthread_self(), &seen_policy, &param);
 	sem_post(arg);
 }
@@ -140,37 +134,6 @@ static void inspect_when_started(const pthread_attr_t *attr)
 	wait_for(&ran);
 	timerthread_destroy(tt);
 }
-
-START_TEST(attributes_with_an_affinity)
-{
-	cpu_set_t all, one;
-	pthread_attr_t attr;
-	int last = 0;
-
-	ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET(cpu, &all))
-			last = cpu;
-	}
-	CPU_ZERO(&one);
-	CPU_SET(last, &one);
-	pthread_attr_init(&attr);
-	if (!set_affinity(&attr, &one))
-		return;
-	setup();
-	inspect_when_started(&attr);
-	ck_assert(CPU_EQUAL(&seen_cpus, &one));
-
-	/* A set that no CPU is in fails as pthread_create does. */
-	CPU_ZERO(&one);
-	ck_assert(set_affinity(&attr, &one));
-	setup();
-	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
-	inspect_when_started(NULL);
-	ck_assert(CPU_EQUAL(&seen_cpus, &all));
-	pthread_attr_destroy(&attr);
-}
-END_TEST
 
 static void *return_arg(void *arg)
 {
@@ -305,7 +268,6 @@ int main(void)
 		the_thread,
 		thread_attributes,
 		attributes_with_a_signal_mask,
-		attributes_with_an_affinity,
 		attributes_with_a_policy,
 		attributes_without_privileges,
 		a_thread_that_cannot_be_made,
