@@ -3,7 +3,8 @@
 #
 # What the shared library takes from the C library is this and no more: so it
 # reads no environment variable, opens no file, runs no program, and has one
-# function with a format.
+# function with a format.  What only Linux has, it takes with that set of lib/os
+# alone.
 set -eu
 builddir=${builddir:?run this by make check}
 
@@ -19,25 +20,34 @@ fi
 
 memory='aligned_alloc free madvise malloc memcpy memmove memset mmap
 	munmap'
-time='clock_getres clock_gettime timerfd_create timerfd_gettime
-	timerfd_settime'
-threads='prctl pthread_atfork pthread_attr_getdetachstate
+time='clock_getres clock_gettime'
+threads='pthread_atfork pthread_attr_getdetachstate
 	pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
 	pthread_cond_signal pthread_cond_timedwait pthread_cond_wait
 	pthread_condattr_destroy pthread_condattr_init
 	pthread_condattr_setclock pthread_create pthread_detach
 	pthread_join pthread_key_create pthread_mutex_destroy
 	pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
-	pthread_self pthread_setaffinity_np pthread_setcancelstate
-	pthread_setname_np pthread_setschedparam pthread_setspecific
-	pthread_sigmask register_atfork sched_getcpu sigdelset sigfillset
-	syscall sysconf'
+	pthread_self pthread_setcancelstate pthread_setname_np
+	pthread_setschedparam pthread_setspecific pthread_sigmask
+	register_atfork sigdelset sigfillset sysconf'
 # pthread_cleanup_push, which is a macro.
 cleanup='pthread_cleanup_pop pthread_cleanup_push pthread_register_cancel
 	pthread_unregister_cancel pthread_unwind_next sigsetjmp'
-scheduling='getpid getpriority sched_getaffinity setpriority'
+process='getpid'
 text='dladdr strcmp strlen strnlen vsnprintf'
-files='close fcntl poll write writev'
+files='close fcntl write writev'
+# The sets of lib/os.
+linux='getpriority prctl pthread_setaffinity_np sched_getaffinity sched_getcpu
+	setpriority syscall'
+timerfd='poll timerfd_create timerfd_gettime timerfd_settime'
+posix='fstat nanosleep pthread_once'
+bell='recv send socketpair'
+case $TT_OS-$TT_TIMERFD in
+linux-yes) os="$linux $timerfd" ;;
+posix-yes) os="$posix $timerfd" ;;
+*) os="$posix $bell" ;;
+esac
 rest='abort errno_location'
 # A stack's canary; a thread's variables, under the names of POWER and s390x.
 code='stack_chk_fail stack_chk_fail_local stack_chk_guard
@@ -56,8 +66,8 @@ loader='ITM_deregisterTMCloneTable ITM_registerTMCloneTable cxa_finalize
 	gmon_start deregister_frame_info register_frame_info'
 
 # shellcheck disable=SC2086 # lists of words
-allowed="$(printf ' %s' $memory $time $threads $cleanup $scheduling $text $files \
-	$rest $code $arm $weak $loader) "
+allowed="$(printf ' %s' $memory $time $threads $cleanup $process $text $files \
+	$os $rest $code $arm $weak $loader) "
 failed=0 n=0
 # Without versions; with "__" before or behind, "_chk", "64", "_time64" or
 # "ieee128" (of POWER's long double) it is the same.
