@@ -92,6 +92,13 @@ musl() {
 	foreign_tests musl check-units musl-gcc --disable-static
 }
 
+# The same with POSIX alone.  Check is that for musl.
+musl_posix() {
+	ln -sfn musl $foreign/musl-posix
+	foreign_tests musl-posix check-os musl-gcc --disable-static \
+		--with-os=posix
+}
+
 # MemorySanitizer knows what was written by code that was built for it alone, so
 # Check is, too.
 memory() {

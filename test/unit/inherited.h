@@ -21,9 +21,11 @@ static timerthread_id some_id, running_id;
 /* Does the kernel wipe the library's page?  Else only a handler tells it. */
 static inline void set_wiped(bool wiped)
 {
-#ifdef MADV_WIPEONFORK
+#if defined(TT_OS_LINUX) && defined(MADV_WIPEONFORK)
 	madvise(&fork_page, sizeof(fork_page),
 		wiped ? MADV_WIPEONFORK : MADV_KEEPONFORK);
+#else
+	(void)wiped;
 #endif
 }
 
