@@ -138,7 +138,8 @@ START_TEST(no_timer_slack)
 END_TEST
 
 /*
- * The default instance, if whoever comes first is a thread with a scheduling of its own.
+ * The default instance, if whoever comes first is a thread with a scheduling of
+ * its own.
  */
 static struct scheduling {
 	int policy, nice;
