@@ -17,7 +17,7 @@ int condition_init(pthread_cond_t *c, clockid_t clock);
 
 /*
  * As pthread_cond_timedwait(3), until the deadline on that clock; INT64_MAX:
- * for ever.
+ * for ever.  May return 0 early for no reason.
  */
 int condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline);
 

@@ -35,10 +35,20 @@
 #define MS     1000000
 #define SECOND (1000 * MS)
 
+/* Other systems with timerfd may not have this clock. */
+static bool is_boottime(clockid_t clock)
+{
+#ifdef CLOCK_BOOTTIME
+	return clock == CLOCK_BOOTTIME;
+#else
+	return false && clock;
+#endif
+}
+
 bool sleeper_knows(clockid_t clock)
 {
 	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
-	       clock == CLOCK_BOOTTIME;
+	       is_boottime(clock);
 }
 
 /* A system call filter may cause any error; all of these become -ENOSYS. */
@@ -106,7 +116,7 @@ int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 	*s = (struct sleeper){.clock = clock, .fd = -1, .polled = polled};
 	if (!futex_works())
 		return -ENOSYS;
-	if (!polled && clock != CLOCK_BOOTTIME)
+	if (!polled && !is_boottime(clock))
 		return 0;
 	r = make_timer(s);
 	if (r < 0)

@@ -56,7 +56,7 @@ static void begin(void)
 }
 
 /* When the library is loaded: later, no wait has to allocate for that. */
-__attribute__((constructor)) static void begin_early(void)
+__attribute__((CONSTRUCTOR_FIRST)) static void begin_early(void)
 {
 	pthread_once(&once, begin);
 }
@@ -94,9 +94,11 @@ static void wait_on(struct list *l, struct waiter *w, int64_t deadline)
 	(void)condition_wait(&w->woken, &l->mutex, deadline);
 	if (!w->word)
 		return;
-	for (p = &l->first; *p != w;)
+	for (p = &l->first; *p && *p != w;)
 		p = &(*p)->next;
-	*p = w->next;
+	/* In a child of a signal handler that ran meanwhile, it is not there. */
+	if (*p)
+		*p = w->next;
 }
 
 static void wait_once(atom32 *word, uint32_t expected, clockid_t clock,
@@ -117,10 +119,13 @@ static void wait_once(atom32 *word, uint32_t expected, clockid_t clock,
 	pthread_cond_destroy(&w.woken);
 }
 
-/* Does a condition variable wait for a time on this clock? */
+/*
+ * Does a condition variable wait for a time on this clock, also if the clock is
+ * set meanwhile?  musl, and OpenBSD's library, compute once how long to wait.
+ */
 static bool is_known(clockid_t clock)
 {
-#ifdef HAVE_PTHREAD_CONDATTR_SETCLOCK
+#if defined(__GLIBC__) || defined(__FreeBSD__)
 	if (clock == CLOCK_REALTIME)
 		return true;
 #endif

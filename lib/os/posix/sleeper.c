@@ -33,8 +33,12 @@
 
 #define LOOK_NS NS_PER_S
 
-#ifndef MSG_NOSIGNAL /* macOS */
+/* macOS has neither. */
+#ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
+#endif
+#ifndef SOCK_CLOEXEC
+#define SOCK_CLOEXEC 0
 #endif
 
 struct bell {
@@ -51,6 +55,7 @@ struct bell {
 	int64_t at;    /* when it rings; INT64_MAX: never */
 	int64_t until; /* the thread sleeps until then */
 	bool ringing;  /* a byte was sent, and we did not take it back */
+	bool untold;   /* the descriptor was lost */
 	bool ended;
 };
 
@@ -71,15 +76,25 @@ static bool is_ours(const struct end *e)
 	       now.st_dev == e->dev && now.st_ino == e->ino;
 }
 
-/* With the mutex, as the next three. */
+/* With the mutex, as the next ones. */
 static bool check(struct sleeper *s)
 {
 	if (is_ours(&s->bell->polled) && is_ours(&s->bell->rung))
 		return true;
 	if (atom32_swap(&s->lost, 0, 1) == 0)
+		s->bell->untold = true;
+	return false;
+}
+
+static void leave(struct sleeper *s)
+{
+	bool tell = s->bell->untold;
+
+	s->bell->untold = false;
+	pthread_mutex_unlock(&s->bell->mutex);
+	if (tell)
 		report("somebody has closed or replaced the descriptor of an "
 		       "instance");
-	return false;
 }
 
 static void ring(struct sleeper *s)
@@ -98,7 +113,8 @@ static void silence(struct sleeper *s)
 	char byte;
 
 	if (s->bell->ringing && check(s))
-		recv(s->bell->polled.fd, &byte, 1, MSG_DONTWAIT);
+		while (recv(s->bell->polled.fd, &byte, 1, MSG_DONTWAIT) > 0)
+			;
 	s->bell->ringing = false;
 }
 
@@ -132,11 +148,11 @@ static void *run(void *sleeper)
 		uint32_t seq = atom32_load(&b->seq);
 		int64_t until = b->until = look(s);
 
-		pthread_mutex_unlock(&b->mutex);
+		leave(s);
 		futex_wait_until(&b->seq, seq, s->clock, until);
 		pthread_mutex_lock(&b->mutex);
 	}
-	pthread_mutex_unlock(&b->mutex);
+	leave(s);
 	return NULL;
 }
 
@@ -147,13 +163,18 @@ static void *run(void *sleeper)
 static int open_end(struct end *e, int low)
 {
 	struct stat is;
+	int r = 0;
 
 	e->fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	/* EINVAL: there may not even be that many descriptors. */
 	if (e->fd < 0)
 		return errno == EINVAL ? -EMFILE : -errno;
-	if (fstat(e->fd, &is) != 0 || fcntl(e->fd, F_SETFL, O_NONBLOCK) != 0)
-		return -errno;
+	if (fstat(e->fd, &is) != 0 || fcntl(e->fd, F_SETFL, O_NONBLOCK) != 0) {
+		r = -errno;
+		close(e->fd);
+		e->fd = -1;
+		return r;
+	}
 	e->dev = is.st_dev;
 	e->ino = is.st_ino;
 	return 0;
@@ -163,7 +184,7 @@ static int open_ends(struct bell *b)
 {
 	int low[2], r;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, low) != 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) != 0)
 		return -errno;
 	r = open_end(&b->polled, low[0]);
 	if (r == 0)
@@ -205,6 +226,8 @@ static int bell_start(struct sleeper *s)
 /* A system call filter may cause any error; all of these become -ENOSYS. */
 static int allowed(int r)
 {
+	if (r == -ENOBUFS)
+		return -ENOMEM;
 	return r == 0 || r == -EMFILE || r == -ENFILE || r == -ENOMEM ||
 			       r == -EAGAIN
 		       ? r
@@ -241,7 +264,7 @@ static void bell_end(struct sleeper *s)
 	silence(s);
 	b->ended = true;
 	change(b);
-	pthread_mutex_unlock(&b->mutex);
+	leave(s);
 	pthread_join(b->thread, NULL);
 	pthread_mutex_destroy(&b->mutex);
 }
@@ -280,7 +303,7 @@ void sleeper_set(struct sleeper *s, int64_t t)
 		ring(s);
 	if (t < b->until)
 		change(b);
-	pthread_mutex_unlock(&b->mutex);
+	leave(s);
 	pthread_setcancelstate(cancel_state, NULL);
 }
 
