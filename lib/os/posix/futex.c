@@ -96,7 +96,7 @@ static void wait_on(struct list *l, struct waiter *w, int64_t deadline)
 		return;
 	for (p = &l->first; *p && *p != w;)
 		p = &(*p)->next;
-	/* In a child of a signal handler that ran meanwhile, it is not there. */
+	/* In a child that a signal handler has made, it is not there. */
 	if (*p)
 		*p = w->next;
 }
