@@ -11,7 +11,7 @@ lib=$(cd "$(dirname "$0")/../../lib" && pwd)
 # The table in the model says which functions its steps are: a line for each
 # step and file.  All of them must be there.
 tab=$(printf '\t')
-row="\([a-z_]*\)[$tab ]*\([a-z]*\/[a-z_]*\.[ch] [a-z_ ]*\)"
+row="\([a-z_]*\)[$tab ]*\([a-z/]*\/[a-z_]*\.[ch] [a-z_ ]*\)"
 table=$(sed -n "s/^ \*$tab$row\$/\1 \2/p" "$model")
 is_step() {
 	grep -Eq "^(inline|proctype) $1\(" "$model"
