@@ -89,13 +89,13 @@ foreign_tests() {
 musl() {
 	headers /usr/include linux asm-generic
 	headers "/usr/include/$(gcc -print-multiarch)" asm
-	foreign_tests musl check-units musl-gcc --disable-static
+	foreign_tests musl check-once musl-gcc --disable-static
 }
 
 # The same with POSIX alone.  Check is that for musl.
 musl_posix() {
 	ln -sfn musl $foreign/musl-posix
-	foreign_tests musl-posix check-os musl-gcc --disable-static \
+	foreign_tests musl-posix check-once musl-gcc --disable-static \
 		--with-os=posix
 }
 
@@ -107,7 +107,7 @@ memory() {
 		echo "memory: there is no Check: 1 failed"
 		return 0
 	fi
-	tests memory check-units --enable-werror --disable-static \
+	tests memory check-once --enable-werror --disable-static \
 		--enable-sanitizer=memory CC=clang 'CFLAGS=-g -O1' \
 		CHECK_CFLAGS="-I$PWD/$foreign/memory/include" \
 		CHECK_LIBS="$PWD/$foreign/memory/lib/libcheck.a -lm"
