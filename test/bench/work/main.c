@@ -33,6 +33,7 @@ static const struct {
 	{"keepalive", work_keepalive, " count threads seconds "},
 	{"tail", work_tail, " threads window seconds "},
 	{"rmw", work_rmw, " seconds "},
+	{"counted", work_counted, " pairs window timeout "},
 };
 
 #define WORKS (sizeof(works) / sizeof(works[0]))

@@ -106,6 +106,7 @@ int window_run(const struct window *window);
 int work_burst(void);
 int work_capacity(void);
 int work_check(void);
+int work_counted(void);
 int work_earlier(void);
 int work_fire(void);
 int work_handover(void);
