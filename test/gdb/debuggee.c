@@ -106,7 +106,7 @@ int main(void)
 	schedule(busy, 3600 * TIMERTHREAD_SEC);
 	schedule(busy, -1);
 	check(timerthread_schedule_every(
-		busy, timerthread_now(busy) + 60 * TIMERTHREAD_SEC,
+		busy, timerthread_now(busy) + 600 * TIMERTHREAD_SEC,
 		5 * TIMERTHREAD_SEC, tick, (void *)0x456, NULL));
 	check(timerthread_schedule_after(busy, 600 * TIMERTHREAD_SEC, expire,
 					 (void *)0x789, &id));

@@ -70,7 +70,7 @@ check() {
 		fail "$out has what a terminal obeys"
 	shows '^timerthread "idle" at .*: not started; driver: none'
 	shows 'running now for [0-9.]+ [mun]?s: 0x[0-9a-f]{16} wait_for_ever .*debuggee\.c:[0-9]+\), argument 0xdef'"$thread\$"
-	shows ' in (60|5[0-9]\.?[0-9]*) s, every 5 s: tick .*debuggee\.c:[0-9]+\), argument 0x456 \(pending\)$'
+	shows ' in (600|5[0-9][0-9]\.?[0-9]*) s, every 5 s: tick .*debuggee\.c:[0-9]+\), argument 0x456 \(pending\)$'
 	shows ' in (3600|35[0-9]+\.?[0-9]*) s: expire .*, argument 0x123 \(pending\)$'
 	shows ' in (9000|8[0-9]+\.?[0-9]*) s: expire .*, argument 0xabc \(pending, rescheduled\)$'
 	shows ' never: expire .*, argument 0x123 \(pending\)$'
