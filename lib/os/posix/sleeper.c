@@ -163,14 +163,14 @@ static void *run(void *sleeper)
 static int open_end(struct end *e, int low)
 {
 	struct stat is;
-	int r = 0;
 
 	e->fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	/* EINVAL: there may not even be that many descriptors. */
 	if (e->fd < 0)
 		return errno == EINVAL ? -EMFILE : -errno;
 	if (fstat(e->fd, &is) != 0 || fcntl(e->fd, F_SETFL, O_NONBLOCK) != 0) {
-		r = -errno;
+		int r = -errno;
+
 		close(e->fd);
 		e->fd = -1;
 		return r;
@@ -237,7 +237,7 @@ static int allowed(int r)
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 {
 	const struct end none = {.fd = -1};
-	int cancel_state, r = -ENOMEM;
+	int cancel_state, r;
 
 	*s = (struct sleeper){.clock = clock, .fd = -1, .polled = polled};
 	if (!futex_works())
