@@ -13,11 +13,11 @@
 #include "timers.h"
 
 #include "child.h"
+#include "messages.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 
@@ -75,30 +75,6 @@ int timerfd_settime(int timer, int flags, const struct itimerspec *new,
 static uint32_t calls(void)
 {
 	return atom32_load(&polls) + atom32_load(&sets);
-}
-
-/*
- * Standard error, into a file.
- */
-static int messages;
-
-static void begin_messages(void)
-{
-	messages = memfd_create("messages", MFD_CLOEXEC);
-	ck_assert_int_ge(messages, 3);
-	ck_assert_int_eq(dup2(messages, STDERR_FILENO), STDERR_FILENO);
-}
-
-static int reports(void)
-{
-	static const char what[] = "libtimerthread: somebody has ";
-	char text[4096] = "";
-	int n = 0;
-
-	ck_assert_int_ge(pread(messages, text, sizeof(text) - 1, 0), 0);
-	for (const char *s = text; (s = strstr(s, what)) != NULL; s++)
-		n++;
-	return n;
 }
 
 /*

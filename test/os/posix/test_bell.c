@@ -10,6 +10,7 @@
 #include "harness.h"
 
 #include "child.h"
+#include "messages.h"
 
 #include "os/posix/sleeper.c"
 
@@ -179,30 +180,6 @@ START_TEST(somebody_reads_the_byte)
 	end();
 }
 END_TEST
-
-/*
- * Standard error, into a file.
- */
-static FILE *messages;
-
-static void begin_messages(void)
-{
-	messages = tmpfile();
-	ck_assert_ptr_nonnull(messages);
-	ck_assert_int_eq(dup2(fileno(messages), STDERR_FILENO), STDERR_FILENO);
-}
-
-static int reports(void)
-{
-	static const char what[] = "libtimerthread: somebody has ";
-	char text[4096] = "";
-	int n = 0;
-
-	ck_assert_int_ge(pread(fileno(messages), text, sizeof(text) - 1, 0), 0);
-	for (const char *p = text; (p = strstr(p, what)) != NULL; p++)
-		n++;
-	return n;
-}
 
 /* Who finds it tells it a moment later. */
 static void wait_for_report(int n)
