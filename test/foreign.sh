@@ -89,7 +89,7 @@ foreign_tests() {
 musl() {
 	headers /usr/include linux asm-generic
 	headers "/usr/include/$(gcc -print-multiarch)" asm
-	foreign_tests musl check-once musl-gcc --disable-static
+	foreign_tests musl check-os musl-gcc --disable-static
 }
 
 # The same with POSIX alone.  Check is that for musl.

@@ -95,7 +95,7 @@ def prepare(sources, build):
         made.mkdir(exist_ok=True)
         if run([copy / "configure", "CFLAGS=-O1 -g"], made) != 0:
             sys.exit("configure failed; see %s/config.log" % made)
-    if run(["make", "-j2", "libcore.la"], made) != 0:
+    if run(["make", "-j2", "libcore.a"], made) != 0:
         sys.exit("make failed in %s" % made)
     return copy, made
 
@@ -140,7 +140,7 @@ def plant(mutant, copy, made):
     programs = sorted({program(t) for t in mutant.killers or []} - {None})
     try:
         path.write_text(text.replace(mutant.old, mutant.new))
-        if run(["make", "-j2", "libcore.la"] + programs, made) != 0:
+        if run(["make", "-j2", "libcore.a"] + programs, made) != 0:
             return None, "it does not compile"
         return [t for t in mutant.killers or []
                 if notices(t, copy, made)], None
