@@ -6,6 +6,7 @@
 
 #include "api/instance.h"
 #include "intake/reserve.h"
+#include "intake/schedule.h"
 #include "os/base.h"
 #include "os/clock.h"
 #include "os/probe.h"
@@ -27,10 +28,9 @@ static TT_NOINLINE int why_full(struct timerthread *tt)
 }
 
 /* The bucket was never used, has no memory for the timer, or is shut. */
-static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
-					  struct bucket *b,
-					  const struct timer *t,
-					  timerthread_id *ret_id, int r)
+static int schedule_elsewhere(struct timerthread *tt, struct bucket *b,
+			      const struct timer *t, timerthread_id *ret_id,
+			      int r)
 {
 	struct engine *e = &tt->engine;
 
@@ -46,49 +46,86 @@ static TT_NOINLINE int schedule_elsewhere(struct timerthread *tt,
 	return r;
 }
 
-static inline int schedule(struct timerthread *tt, const struct timer *t,
-			   timerthread_id *ret_id)
+/* The bucket for another timer of this instance; NULL: *ret_error says why. */
+static TT_INLINE struct bucket *pick_bucket(struct timerthread *tt,
+					    int *ret_error)
 {
 	struct intake *in;
-	struct bucket *b;
 	uint32_t cpu;
-	int r;
 
-	r = instance_started(tt);
-	if (unlikely(r < 0))
-		return r;
+	*ret_error = instance_started(tt);
+	if (unlikely(*ret_error < 0))
+		return NULL;
 	in = tt->engine.intake;
 	cpu = cpu_map_pick(&in->cpus);
-	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
-		return why_full(tt);
-	b = intake_pick(in, cpu);
+	if (likely(cap_take(&tt->engine.cap, cpu)))
+		return intake_pick(in, cpu);
+	*ret_error = why_full(tt);
+	return NULL;
+}
+
+static int schedule(struct timerthread *tt, const struct timer *t,
+		    timerthread_id *ret_id)
+{
+	int r;
+	struct bucket *b = pick_bucket(tt, &r);
+
+	if (!b)
+		return r;
 	r = bucket_schedule(b, &tt->engine.wakeup, t, ret_id);
 	return likely(r == 0) ? 0 : schedule_elsewhere(tt, b, t, ret_id, r);
+}
+
+/* As schedule_elsewhere; schedule_once has no struct in memory. */
+static TT_NOINLINE int schedule_once_elsewhere(struct timerthread *tt,
+					       int64_t deadline,
+					       timerthread_fn *fn, void *arg,
+					       timerthread_id *ret_id,
+					       int64_t now, struct bucket *b,
+					       int r)
+{
+	const struct timer t = {deadline, 0, fn, arg, now};
+
+	return schedule_elsewhere(tt, b, &t, ret_id, r);
+}
+
+/* now is as in struct timer. */
+static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
+				     timerthread_fn *fn, void *arg,
+				     timerthread_id *ret_id, int64_t now)
+{
+	const struct timer t = {deadline, 0, fn, arg, now};
+	int r;
+	struct bucket *b = pick_bucket(tt, &r);
+
+	if (unlikely(!b))
+		return r;
+	r = schedule_inline(b, &tt->engine.wakeup, &t, ret_id);
+	return likely(r == 0) ? 0
+			      : schedule_once_elsewhere(tt, deadline, fn, arg,
+							ret_id, now, b, r);
 }
 
 TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 				   timerthread_fn *fn, void *arg,
 				   timerthread_id *ret_id)
 {
-	const struct timer t = {deadline, 0, fn, arg, 0};
-
 	if (unlikely(!tt || !fn))
 		return instance_check(tt, false);
-	return schedule(tt, &t, ret_id);
+	return schedule_once(tt, deadline, fn, arg, ret_id, 0);
 }
 
 TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 					 timerthread_fn *fn, void *arg,
 					 timerthread_id *ret_id)
 {
-	struct timer t = {0, 0, fn, arg, 0};
+	int64_t now;
 
 	if (unlikely(!tt || !fn))
 		return instance_check(tt, false);
 	/* The instance may just be starting: the call waits, and succeeds. */
-	t.now = instance_now(tt);
-	t.deadline = clock_add(t.now, delay);
-	return schedule(tt, &t, ret_id);
+	now = instance_now(tt);
+	return schedule_once(tt, clock_add(now, delay), fn, arg, ret_id, now);
 }
 
 TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
