@@ -165,8 +165,8 @@ static inline int find_slot(struct timerthread *tt, timerthread_id id,
 }
 
 /* The end of a call that has tried to cancel, with the result r. */
-static TT_INLINE int cancelled(struct timerthread *tt, struct slot *s,
-			       timerthread_id id, int r)
+static int cancelled(struct timerthread *tt, struct slot *s, timerthread_id id,
+		     int r)
 {
 	/*
 	 * For tools: the caller knows now what has become of the timer, if
@@ -179,14 +179,26 @@ static TT_INLINE int cancelled(struct timerthread *tt, struct slot *s,
 	return r;
 }
 
+static TT_NOINLINE int cancel_rest(struct timerthread *tt, struct slot *s,
+				   timerthread_id id, bool killed)
+{
+	return cancelled(tt, s, id, killed ? 0 : slot_cancel(s, id));
+}
+
 TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
+	uint32_t word;
+	bool killed;
 	int r = find_slot(tt, id, &s);
 
 	if (unlikely(r < 0))
 		return r;
-	return cancelled(tt, s, id, slot_cancel(s, id));
+	killed = slot_kill(s, id, &word);
+	if (unlikely(!killed || tool_here() || tt->engine.cap.max > 0))
+		return cancel_rest(tt, s, id, killed);
+	PROBE2(cancel, id, 0);
+	return 0;
 }
 
 TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,

@@ -42,6 +42,7 @@ struct intake *intake_create(uint32_t n)
 	cpu_map_init(&in->cpus, n);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
+	in->mask = (UINT32_C(1) << in->shift) - 1;
 	return in;
 }
 

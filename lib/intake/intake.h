@@ -39,6 +39,7 @@ struct intake {
 	/* Constant. */
 	uint32_t n;
 	uint32_t shift;      /* how many bits of an index are the bucket */
+	uint32_t mask;       /* these bits */
 	struct cpu_map cpus; /* a bucket for each */
 	/* For all buckets; has its own lock. */
 	struct block_pool pool __attribute__((aligned(TT_FAR_APART)));
@@ -96,7 +97,7 @@ static inline struct bucket *intake_pick(struct intake *in, uint32_t cpu)
 static inline struct slot *intake_slot(struct intake *in, uint64_t id)
 {
 	uint32_t index = slot_index(id);
-	uint32_t bucket = index & ((UINT32_C(1) << in->shift) - 1);
+	uint32_t bucket = index & in->mask;
 
 	if (unlikely(bucket >= in->n))
 		return NULL;
@@ -106,7 +107,7 @@ static inline struct slot *intake_slot(struct intake *in, uint64_t id)
 /* The bucket of the slot with this index, which must be that of a slot. */
 static inline struct bucket *intake_bucket(struct intake *in, uint32_t index)
 {
-	return &in->bucket[index & ((UINT32_C(1) << in->shift) - 1)];
+	return &in->bucket[index & in->mask];
 }
 
 /* The slot that an entry refers to. */

@@ -30,11 +30,7 @@ static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 	return -ENOENT;
 }
 
-/*
- * As slot_cancel: tries again when the state has changed.  word is the state
- * that was seen last.
- */
-static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
+TT_NOINLINE int slot_cancel_other(struct slot *s, uint64_t id, uint32_t word)
 {
 	int r;
 
@@ -43,17 +39,6 @@ static TT_NOINLINE int cancel_other(struct slot *s, uint64_t id, uint32_t word)
 	} while (r == 1 && slot_state(word) != SLOT_ENDING &&
 		 !slot_change(s, &word, SLOT_ENDING));
 	return r;
-}
-
-int slot_cancel(struct slot *s, uint64_t id)
-{
-	uint32_t armed = slot_word(id), word;
-
-	if (unlikely(slot_state(armed) != SLOT_ARMED))
-		return -ENOENT;
-	word = atom32_swap_acquire(&s->state, armed,
-				   armed ^ SLOT_ARMED ^ SLOT_DEAD);
-	return likely(word == armed) ? 0 : cancel_other(s, id, word);
 }
 
 int slot_cancel_pending(struct slot *s, uint64_t id)
@@ -68,7 +53,7 @@ int slot_take(struct slot *s, uint64_t id, void **ret_arg)
 	uint32_t word = atom32_load_acquire(&s->state);
 
 	*ret_arg = slot_arg(s);
-	return cancel_other(s, id, word);
+	return slot_cancel_other(s, id, word);
 }
 
 int slot_disarm(struct slot *s, uint64_t id, bool running)

@@ -64,8 +64,9 @@
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	store/slots.h slots_take
  *	schedule	store/slot.h slot_arm
- *	cancel_pending	store/slot.c slot_cancel cancel_pending
- *	cancel		store/slot.c slot_cancel cancel_other
+ *	cancel_pending	store/slot.c slot_cancel_pending cancel_pending
+ *	cancel		store/slot.h slot_cancel slot_kill
+ *	cancel		store/slot.c slot_cancel_other
  *	drain		store/slot.c slot_cancel_pending
  *	drain		api/drain.c drain_one
  *	give_left	engine/engine.h engine_cancelled

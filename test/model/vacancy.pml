@@ -43,7 +43,8 @@
  *	grow		store/vacancy.c vacancy_take
  *	schedule	intake/schedule.c bucket_schedule
  *	reschedule	intake/reschedule.c bucket_reschedule get_new_entry
- *	cancel		store/slot.c slot_cancel cancel_other
+ *	cancel		store/slot.h slot_cancel slot_kill
+ *	cancel		store/slot.c slot_cancel_other
  *	run_timer	intake/expiry.c expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free
