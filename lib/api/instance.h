@@ -118,6 +118,16 @@ static inline bool instance_lives(const struct timerthread *tt)
 }
 
 /*
+ * Does it live, and may its calls take the short way?  Acquire: as
+ * instance_lives.
+ */
+static inline bool instance_is_plain(const struct timerthread *tt)
+{
+	return likely(atom32_load_acquire(&tt->engine.plain) ==
+		      fork_generation());
+}
+
+/*
  * Was it started by a parent of this process?  Acquire: as above.  So in the
  * process that starts it the answer is no, however old the value that is read.
  */

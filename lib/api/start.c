@@ -4,6 +4,7 @@
 #include "api/executor.h"
 #include "api/start.h"
 #include "os/errno.h"
+#include "os/tool.h"
 
 /* Sets what the engine takes from the options. */
 static void set_options(struct timerthread *tt, const struct start *how)
@@ -73,6 +74,8 @@ static int start_new(struct timerthread *tt, const struct start *how)
 	instances_add(&tt->listed, tt);
 	/* Release: pairs with the load in instance_lives. */
 	atom32_store_release(&tt->engine.born, born);
+	if (tt->engine.cap.max == 0 && !tool_here())
+		atom32_store_release(&tt->engine.plain, born);
 	return 0;
 }
 

@@ -46,47 +46,34 @@ static int schedule_elsewhere(struct timerthread *tt, struct bucket *b,
 	return r;
 }
 
-/* The bucket for another timer of this instance; NULL: *ret_error says why. */
-static TT_INLINE struct bucket *pick_bucket(struct timerthread *tt,
-					    int *ret_error)
-{
-	struct intake *in;
-	uint32_t cpu;
-
-	*ret_error = instance_started(tt);
-	if (unlikely(*ret_error < 0))
-		return NULL;
-	in = tt->engine.intake;
-	cpu = cpu_map_pick(&in->cpus);
-	if (likely(cap_take(&tt->engine.cap, cpu)))
-		return intake_pick(in, cpu);
-	*ret_error = why_full(tt);
-	return NULL;
-}
-
 static int schedule(struct timerthread *tt, const struct timer *t,
 		    timerthread_id *ret_id)
 {
+	struct intake *in;
+	struct bucket *b;
+	uint32_t cpu;
 	int r;
-	struct bucket *b = pick_bucket(tt, &r);
 
-	if (!b)
+	r = instance_started(tt);
+	if (unlikely(r < 0))
 		return r;
+	in = tt->engine.intake;
+	cpu = cpu_map_pick(&in->cpus);
+	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
+		return why_full(tt);
+	b = intake_pick(in, cpu);
 	r = bucket_schedule(b, &tt->engine.wakeup, t, ret_id);
 	return likely(r == 0) ? 0 : schedule_elsewhere(tt, b, t, ret_id, r);
 }
 
-/* As schedule_elsewhere; schedule_once has no struct in memory. */
-static TT_NOINLINE int schedule_once_elsewhere(struct timerthread *tt,
-					       int64_t deadline,
-					       timerthread_fn *fn, void *arg,
-					       timerthread_id *ret_id,
-					       int64_t now, struct bucket *b,
-					       int r)
+/* The long way of schedule_once. */
+static TT_NOINLINE int schedule_any(struct timerthread *tt, int64_t deadline,
+				    timerthread_fn *fn, void *arg,
+				    timerthread_id *ret_id, int64_t now)
 {
 	const struct timer t = {deadline, 0, fn, arg, now};
 
-	return schedule_elsewhere(tt, b, &t, ret_id, r);
+	return schedule(tt, &t, ret_id);
 }
 
 /* now is as in struct timer. */
@@ -94,16 +81,14 @@ static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
 				     timerthread_fn *fn, void *arg,
 				     timerthread_id *ret_id, int64_t now)
 {
-	const struct timer t = {deadline, 0, fn, arg, now};
-	int r;
-	struct bucket *b = pick_bucket(tt, &r);
+	if (instance_is_plain(tt)) {
+		struct intake *in = tt->engine.intake;
+		struct bucket *b = &in->bucket[cpu_map_pick(&in->cpus)];
 
-	if (unlikely(!b))
-		return r;
-	r = schedule_inline(b, &tt->engine.wakeup, &t, ret_id);
-	return likely(r == 0) ? 0
-			      : schedule_once_elsewhere(tt, deadline, fn, arg,
-							ret_id, now, b, r);
+		if (likely(schedule_shortly(b, deadline, fn, arg, ret_id)))
+			return 0;
+	}
+	return schedule_any(tt, deadline, fn, arg, ret_id, now);
 }
 
 TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
@@ -179,26 +164,29 @@ static int cancelled(struct timerthread *tt, struct slot *s, timerthread_id id,
 	return r;
 }
 
-static TT_NOINLINE int cancel_rest(struct timerthread *tt, struct slot *s,
-				   timerthread_id id, bool killed)
-{
-	return cancelled(tt, s, id, killed ? 0 : slot_cancel(s, id));
-}
-
-TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
+/* The long way of timerthread_cancel. */
+static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
-	uint32_t word;
-	bool killed;
 	int r = find_slot(tt, id, &s);
 
 	if (unlikely(r < 0))
 		return r;
-	killed = slot_kill(s, id, &word);
-	if (unlikely(!killed || tool_here() || tt->engine.cap.max > 0))
-		return cancel_rest(tt, s, id, killed);
-	PROBE2(cancel, id, 0);
-	return 0;
+	return cancelled(tt, s, id, slot_cancel(s, id));
+}
+
+TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
+{
+	if (likely(tt != NULL) && instance_is_plain(tt)) {
+		struct slot *s = intake_slot(tt->engine.intake, id);
+		uint32_t word;
+
+		if (likely(s != NULL && slot_kill(s, id, &word))) {
+			PROBE2(cancel, id, 0);
+			return 0;
+		}
+	}
+	return cancel_any(tt, id);
 }
 
 TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,

@@ -59,6 +59,11 @@ struct engine {
 	 * thread.
 	 */
 	atom32 born;
+	/*
+	 * The same, if its calls may take the short way: there is no cap, and
+	 * no tool (tool.h).  Else FORK_NO_GENERATION.
+	 */
+	atom32 plain;
 	/* Constant once born is set. */
 	struct intake *intake;        /* NULL: the engine is not open */
 	struct timerthread *instance; /* the instance of this engine */

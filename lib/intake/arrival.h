@@ -96,10 +96,7 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
 	if (slot && unlikely(!slots_ready(&b->slots)) && arrival_goes_away(b))
 		return false;
-	if (slot)
-		rent_pay(b, l);
-	else
-		rent_pay_rarely(b, l);
+	rent_pay(b, l);
 	if (slot && unlikely(!slots_ready(&b->slots)) && !rent_elsewhere(b, l))
 		return false;
 	return arrival_has_room(b, l);

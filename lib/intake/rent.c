@@ -35,16 +35,95 @@
 #define RESTS      7
 #define RESTS_LONG 64
 
+/* How many entries ahead a scan prefetches a slot. */
+#define PREFETCH 8
+
 /* How often other lanes are looked into before the table grows. */
 #define ELSEWHERE 8
 
 /* How many of the oldest are looked at before a scan. */
 #define OLDEST 8
 
-/* This is rent_is_over as a function: here it is called less often. */
+/*
+ * How many entries ahead an entry is prefetched: with several lanes, the CPU
+ * does not see that it comes next.  With 100,000 in flight and timeouts from
+ * 0.1 to 10 s, this reduced the time of a pair from 330 to 255 ns.
+ */
+#define PREFETCH_ENTRIES 40
+
+static inline void prefetch_slot(struct bucket *b, const struct entry *e)
+{
+	if (likely(!entry_is_hole(e)))
+		prefetch_to_write(slots_of(&b->slots, e->index));
+}
+
+/* Prefetches what will be looked at next, but for the first `from` entries. */
+static void prefetch(struct bucket *b, struct lane *l, size_t from)
+{
+	size_t n;
+	const struct entry *e = queue_front_run(&l->queue, &n);
+
+	if (n <= from)
+		return;
+	__builtin_prefetch(e + from + PREFETCH_ENTRIES);
+	if (n > RENT_LOOKS)
+		n = RENT_LOOKS;
+	for (size_t i = from; i < n; i++)
+		prefetch_slot(b, &e[i]);
+}
+
+TT_NOINLINE void rent_prefetch(struct bucket *b, struct lane *l)
+{
+	prefetch(b, l, 0);
+}
+
+/*
+ * Is e, which is not a hole, no longer of use?  Frees the slot of a timer that
+ * has ended.
+ */
+static inline bool is_over(struct bucket *b, const struct entry *e)
+{
+	uint32_t number = e->index >> b->slots.shift, word;
+	struct slot *s = slots_get(&b->slots, number);
+
+	if (slot_owns(s, e)) {
+		/* Relaxed: the freeing thread reads nothing from the slot. */
+		word = atom32_load(&s->state);
+		if (!slot_is_dead(word))
+			return false;
+		slots_recycle(&b->slots, s, number, word);
+	}
+	return true;
+}
+
+/* The same as a function: here it is called less often. */
 static TT_NOINLINE bool entry_is_over(struct bucket *b, const struct entry *e)
 {
-	return rent_is_over(b, e);
+	return is_over(b, e);
+}
+
+/*
+ * Drops the oldest arrivals that are no longer of use, up to n.  Returns how
+ * many.
+ */
+static inline size_t drop_oldest(struct bucket *b, struct lane *l, size_t n)
+{
+	size_t found = 0, run, i;
+
+	do {
+		const struct entry *e = queue_front_run(&l->queue, &run);
+
+		if (run > n - found)
+			run = n - found;
+		for (i = 0; i < run; i++) {
+			if (likely(!entry_is_hole(&e[i])) && !is_over(b, &e[i]))
+				break;
+		}
+		if (i > 0)
+			queue_drop(&l->queue, i, &b->spares);
+		found += i;
+	} while (unlikely(i == run && found < n && queue_front(&l->queue)));
+	return found;
 }
 
 /*
@@ -54,15 +133,13 @@ static TT_NOINLINE bool entry_is_over(struct bucket *b, const struct entry *e)
  */
 static bool drop_behind(struct bucket *b, struct lane *l)
 {
-	struct queue *q = &l->queue;
+	size_t n;
+	struct entry *e = queue_front_run(&l->queue, &n);
 
-	for (size_t i = 1; i < OLDEST; i++) {
-		if (!queue_ahead(q, i, 1))
-			return false;
-		if (entry_is_hole(&q->front[i]) ||
-		    entry_is_over(b, &q->front[i])) {
-			q->front[i] = *q->front;
-			queue_pop(q, &b->spares);
+	for (size_t i = 1; i < n && i < OLDEST; i++) {
+		if (entry_is_hole(&e[i]) || entry_is_over(b, &e[i])) {
+			e[i] = e[0];
+			queue_drop(&l->queue, 1, &b->spares);
 			return true;
 		}
 	}
@@ -76,8 +153,8 @@ static uint32_t look_at(struct bucket *b, struct entry *e, size_t n,
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i + RENT_PREFETCH < left)
-			rent_prefetch_slot(b, &e[i + RENT_PREFETCH]);
+		if (i + PREFETCH < left)
+			prefetch_slot(b, &e[i + PREFETCH]);
 		if (!entry_is_hole(&e[i]) && entry_is_over(b, &e[i])) {
 			e[i].index = 0;
 			found++;
@@ -119,18 +196,12 @@ static void jump(struct lane *l)
 	l->position.in_block = l->probe & 1 ? BLOCK_ENTRIES / 2 : 0;
 }
 
-TT_NOINLINE void rent_behind(struct bucket *b, struct lane *l)
+/* As rent_look, if the oldest arrival is live and none of the next few ended. */
+static void look_further(struct bucket *b, struct lane *l)
 {
 	bool scanned = l->scans, enough;
-	uint32_t found;
+	uint32_t found = scan(b, &l->queue, &l->position, PORTION);
 
-	if (!queue_front(&l->queue))
-		return;
-	if (!scanned && drop_behind(b, l)) {
-		drop_behind(b, l);
-		return;
-	}
-	found = scan(b, &l->queue, &l->position, PORTION);
 	enough = found >= ENOUGH;
 	l->scans = enough && !queue_at_back(&l->queue, &l->position);
 	l->rests = scanned || enough ? RESTS : RESTS_LONG;
@@ -141,9 +212,19 @@ TT_NOINLINE void rent_behind(struct bucket *b, struct lane *l)
 	jump(l);
 }
 
-void rent_pay_rarely(struct bucket *b, struct lane *l)
+TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
 {
-	rent_pay(b, l);
+	size_t found = drop_oldest(b, l, RENT_LOOKS);
+
+	l->rests = RENT_EVERY - 1;
+	if (unlikely(found == 0 && queue_front(&l->queue))) {
+		while (!l->scans && found < RENT_LOOKS && drop_behind(b, l))
+			found++;
+		if (found == 0)
+			look_further(b, l);
+	}
+	if (l->rests < RENT_EVERY)
+		prefetch(b, l, RENT_LOOKS - found);
 }
 
 static void go_to_next_lane(struct bucket *b)
@@ -179,10 +260,8 @@ static struct lane *lane_for_others(struct bucket *b)
  */
 static size_t look_in_lane(struct bucket *b, struct lane *l, size_t n)
 {
-	size_t found = 0;
+	size_t found = drop_oldest(b, l, n);
 
-	while (found < n && rent_drop(b, l))
-		found++;
 	return found > 0 ? found : scan(b, &l->queue, &b->next, n);
 }
 
@@ -190,7 +269,7 @@ bool rent_elsewhere(struct bucket *b, struct lane *l)
 {
 	if (l->rests > 0) {
 		l->rests = 0;
-		rent_pay_rarely(b, l);
+		rent_look(b, l);
 	}
 	for (int i = 0; i < ELSEWHERE && !slots_any(&b->slots); i++) {
 		struct lane *other = lane_for_others(b);

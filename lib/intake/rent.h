@@ -17,102 +17,42 @@
 
 #include "intake/bucket.h"
 
-/* How many entries ahead a slot is prefetched. */
-#define RENT_PREFETCH 8
-
 /*
- * And how many entries ahead of that an entry is prefetched: with several
- * lanes, the CPU does not see that it comes next.  With 100,000 in flight and
- * timeouts from 0.1 to 10 s, this reduced the time of a pair from 330 to 255
- * ns.
+ * One of so many calls of a lane looks at old arrivals, and at most at so many:
+ * at two for each call.  (If each call looked at two, as it did, it looked at
+ * one live timer in vain, and a pair took 60 instructions more.)
  */
-#define RENT_PREFETCH_ENTRIES 40
-
-static inline void rent_prefetch_slot(struct bucket *b, const struct entry *e)
-{
-	if (likely(!entry_is_hole(e)))
-		prefetch_to_write(slots_of(&b->slots, e->index));
-}
+#define RENT_EVERY 4
+#define RENT_LOOKS (2 * RENT_EVERY)
 
 /*
- * Prefetches the slots that later calls will look at.  If another CPU has
+ * For when it is a call's turn: looks at some old arrivals, and sets how many
+ * calls rest after it.
+ */
+void rent_look(struct bucket *b, struct lane *l);
+
+/*
+ * Prefetches what the next call that looks will look at.  If another CPU has
  * cancelled the timers, their lines must come from that CPU.  Without the
  * prefetch, the next atomic operation here would wait for the writes to these
  * lines, that is, until the lines have arrived.  Between CPUs that are far
  * apart, this reduced the time of a pair from 205 to 120 ns.
  */
-static inline void rent_prefetch(struct bucket *b, struct lane *l,
-				 unsigned ahead)
-{
-	const struct entry *e = queue_ahead(&l->queue, ahead, 2);
-
-	if (unlikely(!e))
-		return;
-	__builtin_prefetch(e + RENT_PREFETCH_ENTRIES);
-	rent_prefetch_slot(b, &e[0]);
-	rent_prefetch_slot(b, &e[1]);
-}
+void rent_prefetch(struct bucket *b, struct lane *l);
 
 /*
- * Is e, which is not a hole, no longer of use?  Frees the slot of a timer that
- * has ended.
- */
-static TT_INLINE bool rent_is_over(struct bucket *b, const struct entry *e)
-{
-	uint32_t number = e->index >> b->slots.shift;
-	struct slot *s = slots_get(&b->slots, number);
-
-	if (slot_owns(s, e)) {
-		/* Relaxed: the freeing thread reads nothing from the slot. */
-		if (!slot_is_dead(atom32_load(&s->state)))
-			return false;
-		slots_recycle(&b->slots, s, number);
-	}
-	return true;
-}
-
-/*
- * Drops the oldest arrival if it is no longer of use.  Inline, although each
- * schedule call does this twice: as a function it made a pair 5% slower.
- */
-static TT_INLINE bool rent_drop(struct bucket *b, struct lane *l)
-{
-	const struct entry *e = queue_front(&l->queue);
-
-	if (!e || (likely(!entry_is_hole(e)) && !rent_is_over(b, e)))
-		return false;
-	queue_pop(&l->queue, &b->spares);
-	return true;
-}
-
-/*
- * For when the oldest arrival is live, or there is none: looks behind it, or
- * rests.
- */
-void rent_behind(struct bucket *b, struct lane *l);
-
-/*
- * Pays the rent of a call that adds to this lane: looks at two old arrivals.
- * Most timers are cancelled roughly in the order in which they were scheduled.
- * So the oldest is the most likely to be dead, the slots are used again in the
- * order in which they lie in memory, and CPUs prefetch them without help.
+ * Pays the rent of a call that adds to this lane.  Most timers are cancelled
+ * roughly in the order in which they were scheduled.  So the oldest is the most
+ * likely to be dead, the slots are used again in the order in which they lie in
+ * memory, and CPUs prefetch them without help.
  */
 static inline void rent_pay(struct bucket *b, struct lane *l)
 {
-	if (unlikely(l->rests > 0)) {
-		if (--l->rests < RENT_PREFETCH / 2)
-			rent_prefetch(b, l, RENT_PREFETCH - 2 - 2 * l->rests);
-		return;
-	}
-	rent_prefetch(b, l, RENT_PREFETCH);
-	if (unlikely(!rent_drop(b, l)))
-		rent_behind(b, l);
-	else if (queue_front(&l->queue))
-		rent_drop(b, l);
+	if (unlikely(l->rests == 0))
+		rent_look(b, l);
+	else if (unlikely(--l->rests == RENT_EVERY - 1))
+		rent_prefetch(b, l);
 }
-
-/* The same as a function, for calls that are rare. */
-void rent_pay_rarely(struct bucket *b, struct lane *l);
 
 /*
  * To be called before the bucket allocates memory for slots.  Ends this lane's

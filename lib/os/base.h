@@ -14,6 +14,12 @@
 #define TT_INLINE      inline __attribute__((always_inline))
 
 /*
+ * Keeps an address in a register.  Else gcc may compute it again where it is
+ * used: for a bucket and its lane, that was 25 instructions a call.
+ */
+#define TT_KEEP(p) __asm__("" : "+r"(p))
+
+/*
  * If the library is loaded by dlopen(3), glibc by default allocates such a
  * variable when a thread first uses it.  It may wait for the loader's lock for
  * that, and it kills the process if there is no memory.  With this model the

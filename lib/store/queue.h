@@ -109,7 +109,7 @@ static inline size_t queue_bytes(const struct queue *q)
 	return q->blocks * sizeof(struct block) + q->size * sizeof(struct row);
 }
 
-/* The slow path of queue_pop. */
+/* The slow path of queue_drop. */
 void queue_next_block(struct queue *q, struct block **spares);
 
 static inline struct row *queue_row(const struct queue *q, uint32_t i)
@@ -176,23 +176,20 @@ static inline const struct entry *queue_front(const struct queue *q)
 	return q->front != q->back ? q->front : NULL;
 }
 
-/*
- * The entry that is `ahead` places behind the front.  NULL, unless n entries
- * from there on are in the front's block.
- */
-static inline const struct entry *queue_ahead(const struct queue *q,
-					      size_t ahead, size_t n)
+/* The entries at the front that lie together in memory, and how many. */
+static inline struct entry *queue_front_run(const struct queue *q, size_t *n)
 {
 	const struct entry *end =
 		q->front_end == q->back_end ? q->back : q->front_end;
 
-	return (size_t)(end - q->front) >= ahead + n ? q->front + ahead : NULL;
+	*n = (size_t)(end - q->front);
+	return q->front;
 }
 
-/* Drops the entry at the front; there must be one. */
-static inline void queue_pop(struct queue *q, struct block **spares)
+/* Drops n entries at the front, which lie together. */
+static inline void queue_drop(struct queue *q, size_t n, struct block **spares)
 {
-	q->front++;
+	q->front += n;
 	if (q->front == q->back)
 		q->front = q->back = queue_back_start(q);
 	else if (unlikely(q->front == q->front_end))

@@ -213,24 +213,25 @@ static inline struct entry slot_entry(const struct slot *s)
 }
 
 /*
- * Puts a timer into a slot from slots_take: armed, and its entry will have the
- * deadline `due`; or unarmed.  Returns the timer's id.  Under the lock.
- * Release: pairs with the compare-and-swaps in slot_cancel and slot_begin.
+ * Puts a timer into a slot from slots_take, whose state is word: armed, and its
+ * entry, which this returns, has the deadline `due`; or unarmed.  Under the
+ * lock.  Release: pairs with the compare-and-swaps in slot_kill and slot_begin.
  */
-static inline uint64_t slot_arm(struct slot *s, const struct timer *t,
-				int64_t due, enum slot_state state)
+static inline struct entry slot_arm(struct slot *s, uint32_t word,
+				    const struct timer *t, int64_t due,
+				    enum slot_state state)
 {
-	uint32_t word = atom32_load(&s->state) | state;
 	uint32_t ticket = atom32_load(&s->ticket) | (TICKET_STEP - 1);
+	struct entry e = {due, ticket + 1 + (t->period > 0), s->index};
 
-	atom32_store(&s->ticket, ticket + 1 + (t->period > 0));
+	atom32_store(&s->ticket, e.ticket);
 	s->deadline = t->deadline;
 	s->queued = due;
 	s->period = t->period;
 	atomword_store(&s->fn, (uintptr_t)t->fn);
 	atomword_store(&s->arg, (uintptr_t)t->arg);
-	atom32_store_release(&s->state, word);
-	return slot_id(s, word);
+	atom32_store_release(&s->state, word | state);
+	return e;
 }
 
 /*

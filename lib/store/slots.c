@@ -243,4 +243,5 @@ TT_NOINLINE void slots_move_on(struct slots *t)
 	t->word = choose(t);
 	t->at = slots_word(t, t->word);
 	t->slot = slots_get(t, t->word << SLOT_WORD_LOG2);
+	t->index = t->word << SLOT_WORD_LOG2 << t->shift | t->bucket;
 }

@@ -57,16 +57,16 @@ struct slot_floor {
 /* The slots of one bucket. */
 struct slots {
 	/* Protected by the bucket's lock. */
-	struct slot *hot;  /* a slot that was freed a moment ago, or NULL */
 	uint64_t *at;      /* the word that slots are taken from */
 	struct slot *slot; /* the slot of that word's lowest bit */
+	uint32_t index;    /* that slot's index */
 	uint32_t word;     /* that word's number */
 	uint32_t low;      /* the word where this round began; see slot.c */
 	uint32_t last;     /* the word of the slot that was freed last */
 	uint32_t fresh;    /* words from here to ready were never used */
 	uint32_t ready;    /* words from here to end were never touched */
 	uint32_t end;      /* behind the highest word */
-	uint32_t used;     /* slots that are not free, and the hot one */
+	uint32_t used;     /* slots that are not free */
 	uint32_t enough;   /* used may grow to this; see slots_any */
 	bool all;          /* enough is the number of all slots */
 	bool spares;       /* else some are spared, even if there is no more */
@@ -185,6 +185,12 @@ static inline uint32_t slots_end(const struct slots *t)
  */
 #define SLOT_CHUNK_THERE 1u
 
+/* The chunk of the slot with this number. */
+static inline size_t slot_chunk(uint32_t number)
+{
+	return (size_t)(63 ^ __builtin_clzll(number)) - SLOT_FIRST_LOG2;
+}
+
 static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
 {
 	return (struct slot *)(chunk - SLOT_CHUNK_THERE +
@@ -197,13 +203,11 @@ static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
  */
 static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 {
-	unsigned i;
 	uintptr_t chunk;
 
 	if (unlikely(number < SLOT_FIRST_NUMBER))
 		return NULL;
-	i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
-	chunk = atomword_load_acquire(&t->chunk[i]);
+	chunk = atomword_load_acquire(&t->chunk[slot_chunk(number)]);
 	return likely(chunk != 0) ? slot_address(chunk, number) : NULL;
 }
 
@@ -215,9 +219,9 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
  */
 static inline struct slot *slots_get(const struct slots *t, uint32_t number)
 {
-	unsigned i = SLOT_TOP_CHUNK - (unsigned)__builtin_clz(number);
+	uintptr_t chunk = atomword_load(&t->chunk[slot_chunk(number)]);
 
-	return slot_address(atomword_load(&t->chunk[i]), number);
+	return slot_address(chunk, number);
 }
 
 /* The slot that an entry refers to. */
@@ -241,13 +245,9 @@ void slots_set_enough(struct slots *t);
 /* A free slot; there must be one.  Under the lock. */
 static inline struct slot *slots_take(struct slots *t)
 {
-	struct slot *s = t->hot;
+	struct slot *s;
 	uint32_t bit;
 
-	if (s) {
-		t->hot = NULL;
-		return s;
-	}
 	if (unlikely(*t->at == 0))
 		slots_move_on(t);
 	bit = (uint32_t)__builtin_ctzll(*t->at);
@@ -255,7 +255,7 @@ static inline struct slot *slots_take(struct slots *t)
 	t->used++;
 	s = t->slot + bit;
 	prefetch_to_write(s + SLOT_PREFETCH);
-	s->index = (t->word << SLOT_WORD_LOG2 | bit) << t->shift | t->bucket;
+	s->index = t->index + (bit << t->shift);
 	return s;
 }
 
@@ -266,7 +266,7 @@ static inline struct slot *slots_take(struct slots *t)
  */
 static inline bool slots_any(const struct slots *t)
 {
-	return t->used < t->enough || t->fresh < t->ready || t->hot;
+	return t->used < t->enough || t->fresh < t->ready;
 }
 
 /* It must be told (garbage.h) when so many more slots are in use. */
@@ -278,28 +278,28 @@ static inline bool slots_any(const struct slots *t)
  */
 static inline bool slots_ready(const struct slots *t)
 {
-	return t->used < t->step || t->fresh < t->ready || t->hot;
+	return t->used < t->step || t->fresh < t->ready;
 }
 
 /* How many slots are not free.  Under the lock. */
 static inline size_t slots_used(const struct slots *t)
 {
-	return t->used - (t->hot != NULL);
+	return t->used;
 }
 
 /* The free bits of a word of the table.  Under the lock. */
 static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
 {
-	unsigned i = 31 - (unsigned)__builtin_clz(word);
-
-	return t->bits[i] + word;
+	return t->bits[31 ^ (unsigned)__builtin_clz(word)] + word;
 }
 
 /* Under the lock. */
 static inline void slots_set_free(struct slots *t, uint32_t number)
 {
-	t->last = number >> SLOT_WORD_LOG2;
-	*slots_word(t, t->last) |= UINT64_C(1) << (number % SLOT_FIRST_NUMBER);
+	uint32_t word = number >> SLOT_WORD_LOG2;
+
+	t->bits[slot_chunk(number)][word] |= UINT64_C(1) << (number % 64);
+	t->last = word;
 	t->used--;
 }
 
@@ -309,24 +309,24 @@ static inline void slots_set_free(struct slots *t, uint32_t number)
  */
 static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
 {
-	if (slot_is_used_up(s))
-		return;
-	if (!t->hot && number >> SLOT_WORD_LOG2 == t->word)
-		t->hot = s;
-	else
+	if (!slot_is_used_up(s))
 		slots_set_free(t, number);
 }
 
 /*
- * Frees a dead slot and adds it to the free slots.  The caller has the entry
- * that counts, in the bucket.  Under the lock, so no other thread frees the
- * slot.  Release: as in slot_free.
+ * Frees a slot that is dead, as word says, and adds it to the free slots.  The
+ * caller has the entry that counts, in the bucket.  Under the lock, so no other
+ * thread frees the slot.  Release: as in slot_free.
  */
 static inline void slots_recycle(struct slots *t, struct slot *s,
-				 uint32_t number)
+				 uint32_t number, uint32_t word)
 {
-	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
-	slots_give(t, s, number);
+	uint32_t next = slot_next(word);
+
+	atom32_store_release(&s->state, next);
+	/* 0: it is used up. */
+	if (likely(next != 0))
+		slots_set_free(t, number);
 }
 
 /*

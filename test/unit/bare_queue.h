@@ -79,7 +79,7 @@ static inline void add_blocks(size_t n, int64_t deadline)
 
 static inline void pop(void)
 {
-	queue_pop(&queue, &spares);
+	queue_drop(&queue, 1, &spares);
 }
 
 static inline struct queue_cursor cursor(void)

@@ -5,6 +5,7 @@
 #ifndef TT_BARE_SLOTS_H
 #define TT_BARE_SLOTS_H
 
+#include "armed.h"
 #include "checks/slots.h"
 #include "harness.h"
 #include "store/slots.h"
@@ -46,7 +47,7 @@ static inline uint64_t arm(struct slot *s, int64_t deadline, void *arg)
 {
 	const struct timer timer = {deadline, 0, fn, arg, 0};
 
-	return slot_arm(s, &timer, deadline, SLOT_ARMED);
+	return arm_slot(s, &timer, deadline);
 }
 
 /* As if the entry that slot_arm made had come up. */
@@ -89,7 +90,7 @@ static inline bool add_dead(struct slot_batch *b, struct slot *s)
 
 static inline void recycle(struct slots *t, struct slot *s)
 {
-	slots_recycle(t, s, number_of(t, s));
+	slots_recycle(t, s, number_of(t, s), atom32_load(&s->state));
 }
 
 /* A slot of a timer that is over. */

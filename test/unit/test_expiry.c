@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "armed.h"
 #include "harness.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
@@ -176,8 +177,8 @@ static void arm(int64_t period)
 	memset(&bucket, 0, sizeof(bucket));
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &(struct timer){DEADLINE, period, fn, NULL, 0},
-		      DEADLINE, SLOT_ARMED);
+	id = arm_slot(&slot, &(struct timer){DEADLINE, period, fn, NULL, 0},
+		      DEADLINE);
 	entry = slot_entry(&slot);
 	cancelled = NOT_DONE;
 	has_new_entry = false;

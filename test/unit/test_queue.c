@@ -13,7 +13,6 @@ START_TEST(empty)
 	ck_assert(!queue_has_room(&queue, 1));
 	ck_assert(!queue_extend(&queue, &spares));
 	ck_assert_ptr_null(queue_front(&queue));
-	ck_assert_ptr_null(queue_ahead(&queue, 0, 1));
 	ck_assert_uint_eq(queue_size(&queue), 0);
 	ck_assert_uint_eq(take_all(0), 0);
 	ck_assert_int_eq(queue.nearest, INT64_MAX);
@@ -57,20 +56,25 @@ START_TEST(one_at_a_time_needs_one_block)
 }
 END_TEST
 
-START_TEST(looks_ahead_in_the_block)
+START_TEST(tells_what_lies_together)
 {
 	enum { N = BLOCK_ENTRIES + 5 };
+	size_t n;
 
 	begin();
 	for (uint32_t i = 0; i < N; i++)
 		add(i, i);
-	ck_assert_uint_eq(queue_ahead(&queue, 8, 2)->ticket, 8);
-	ck_assert_ptr_nonnull(queue_ahead(&queue, BLOCK_ENTRIES - 2, 2));
-	ck_assert_ptr_null(queue_ahead(&queue, BLOCK_ENTRIES - 1, 2));
+	ck_assert_uint_eq(queue_front_run(&queue, &n)[8].ticket, 8);
+	ck_assert_uint_eq(n, BLOCK_ENTRIES);
 	for (size_t i = 0; i < BLOCK_ENTRIES; i++)
 		pop();
-	ck_assert_uint_eq(queue_ahead(&queue, 3, 2)->ticket, BLOCK_ENTRIES + 3);
-	ck_assert_ptr_null(queue_ahead(&queue, 4, 2));
+	ck_assert_uint_eq(queue_front_run(&queue, &n)[3].ticket,
+			  BLOCK_ENTRIES + 3);
+	ck_assert_uint_eq(n, 5);
+	queue_drop(&queue, 5, &spares);
+	queue_front_run(&queue, &n);
+	ck_assert_uint_eq(n, 0);
+	queue_check(&queue);
 	end();
 }
 END_TEST
@@ -215,7 +219,7 @@ int main(void)
 		empty,
 		first_in_first_out,
 		one_at_a_time_needs_one_block,
-		looks_ahead_in_the_block,
+		tells_what_lies_together,
 		tells_what_is_earlier_than_all,
 		never_is_not_earlier,
 		extends_only_with_a_block_and_a_row,

@@ -68,7 +68,7 @@ START_TEST(entry_and_deadline)
 
 	init(&t, 0, 0);
 	s = take(&t);
-	slot_arm(s, &(struct timer){-7, 0, fn, NULL, 0}, 1000, SLOT_ARMED);
+	arm_slot(s, &(struct timer){-7, 0, fn, NULL, 0}, 1000);
 	ck_assert_int_eq(s->deadline, -7);
 	ck_assert_int_eq(slot_entry(s).deadline, 1000);
 	ck_assert_uint_eq(slot_entry(s).index, s->index);
@@ -103,7 +103,7 @@ START_TEST(stale_entries)
 	recycle(&t, s);
 
 	ck_assert_ptr_eq(take(&t), s);
-	slot_arm(s, &(struct timer){1, 7, fn, NULL, 0}, 1, SLOT_ARMED);
+	arm_slot(s, &(struct timer){1, 7, fn, NULL, 0}, 1);
 	first = slot_entry(s);
 	ck_assert(first.ticket & TICKET_REPEATS);
 	ck_assert(!slot_owns(s, &second));

@@ -175,47 +175,6 @@ START_TEST(full)
 }
 END_TEST
 
-/* What was freed a moment ago is in the CPU's cache. */
-START_TEST(hot_slot)
-{
-	struct slot *first, *s, *other;
-	struct slots t;
-
-	init(&t, 0, 0);
-	first = take_dead(&t);
-	s = take_dead(&t);
-	other = take_dead(&t);
-	recycle(&t, s);
-	recycle(&t, other);
-	slots_check(&t);
-	ck_assert_uint_eq(slots_used(&t), 1);
-	ck_assert_ptr_eq(take_dead(&t), s);
-	ck_assert_ptr_eq(take_dead(&t), other);
-	/* Where it would be the only one. */
-	touch_all(&t);
-	while (slots_any(&t))
-		other = take_dead(&t);
-	recycle(&t, other);
-	ck_assert(slots_any(&t));
-	ck_assert_uint_eq(slots_used(&t), room(&t) - 1);
-	slots_check(&t);
-	ck_assert_ptr_eq(take_dead(&t), other);
-	ck_assert(!slots_any(&t));
-	/* One that lies elsewhere comes in the order of addresses. */
-	for (int i = 0; i < 4; i++) {
-		add_chunk(&t);
-		touch_all(&t);
-		other = take_dead(&t);
-		recycle(&t, first);
-		ck_assert_ptr_eq(take_dead(&t), other + 1);
-		while (slots_any(&t))
-			take_dead(&t);
-	}
-	slots_check(&t);
-	slots_destroy(&t);
-}
-END_TEST
-
 enum way { RECYCLE, BATCH };
 
 static void give_back(struct slots *t, struct slot *s, enum way way)
@@ -484,7 +443,6 @@ int main(void)
 		touched_when_all_are_used,
 		a_few_are_left_free,
 		full,
-		hot_slot,
 		in_the_order_of_addresses,
 		among_others_that_live_for_long,
 		few_are_touched_after_a_peak,

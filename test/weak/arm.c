@@ -14,6 +14,7 @@
 #ifdef BUG_RELAXED_ARM
 #define atom32_store_release(a, value) atom32_store(a, value)
 #endif
+#include "armed.h"
 #include "store/slots.h"
 #undef atom32_store_release
 
@@ -49,7 +50,7 @@ static void schedule(void)
 	const struct timer t = {10, 0, callback, &argument, 0};
 
 	argument = 1;
-	slot_arm(&slot, &t, 10, SLOT_ARMED);
+	arm_slot(&slot, &t, 10);
 #ifdef BUG_RELAXED_PUBLISH
 	atom32_store(&published, 1);
 #else

@@ -15,6 +15,7 @@
 #ifndef TT_MOVING_H
 #define TT_MOVING_H
 
+#include "armed.h"
 #include "harness.h"
 #include "stand_ins.h"
 
@@ -69,7 +70,7 @@ static void moving_init(void)
 	wakeup.watch = &watch;
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
+	id = arm_slot(&slot, &t, NOW);
 	first = slot_entry(&slot);
 	argument = 0;
 	ran = false;

@@ -6,6 +6,7 @@
 #ifndef TT_ONE_TIMER_H
 #define TT_ONE_TIMER_H
 
+#include "armed.h"
 #include "harness.h"
 #include "stand_ins.h"
 
@@ -32,7 +33,7 @@ static void one_timer_init(int64_t period)
 	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
+	id = arm_slot(&slot, &t, NOW);
 	entry = slot_entry(&slot);
 	argument = 0;
 	result = -EINVAL;

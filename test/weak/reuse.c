@@ -24,6 +24,7 @@
 	(atom32_swap(&(s)->state, (word), slot_in(word, SLOT_FREE)) == (word))
 #endif
 
+#include "armed.h"
 #include "stand_ins.h"
 
 #include "intake/expiry.c"
@@ -57,7 +58,7 @@ static void setup(void)
 	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	old_id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
+	old_id = arm_slot(&slot, &t, NOW);
 	entry = slot_entry(&slot);
 	old_argument = new_argument = 0;
 	ran_old = ran_new = scheduled = false;
@@ -83,7 +84,7 @@ static void cancel_and_schedule(void)
 #ifdef BUG_SAME_TICKET
 		atom32_store(&slot.ticket, slot.ticket - TICKET_STEP);
 #endif
-		new_id = slot_arm(&slot, &t, 2 * NOW, SLOT_ARMED);
+		new_id = arm_slot(&slot, &t, 2 * NOW);
 		scheduled = true;
 	}
 	lock_release(&bucket.lock);

@@ -19,6 +19,7 @@
 #define atom32_add(a, n) ((n) ? atom32_add(a, n) : atom32_load(a))
 #endif
 
+#include "armed.h"
 #include "stand_ins.h"
 #include "waits.h"
 
@@ -50,7 +51,7 @@ static void setup(void)
 	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
-	id = slot_arm(&slot, &t, NOW, SLOT_ARMED);
+	id = arm_slot(&slot, &t, NOW);
 	entry = slot_entry(&slot);
 	argument = seen = 0;
 	ran = false;
