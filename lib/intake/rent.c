@@ -196,7 +196,7 @@ static void jump(struct lane *l)
 	l->position.in_block = l->probe & 1 ? BLOCK_ENTRIES / 2 : 0;
 }
 
-/* As rent_look, if the oldest arrival is live and none of the next few ended. */
+/* As rent_look, if the oldest are live. */
 static void look_further(struct bucket *b, struct lane *l)
 {
 	bool scanned = l->scans, enough;

@@ -37,7 +37,7 @@ sh "$srcdir/test/bench/sim/build.sh" simulated "$dir/bench-simulated"
 
 # mops WORK THREADS: million operations a second.
 mops() {
-	"$dir/bench-simulated" many "what=$1" "threads=$2" us=100 >"$dir/out"
+	"$dir/bench-simulated" many "what=$1" "threads=$2" us=20 >"$dir/out"
 	sed -n 's/^{.*"mops": \([0-9.]*\).*/\1/p' "$dir/out"
 }
 

@@ -16,7 +16,7 @@ seconds=${TT_FUZZ_SECONDS-}
 if [ -n "$seconds" ]; then
 	limit=-max_total_time=$seconds
 else
-	limit=-runs=${TT_FUZZ_RUNS-20000}
+	limit=-runs=${TT_FUZZ_RUNS-5000}
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
