@@ -105,10 +105,4 @@ void runs_next(const struct runs *r, const struct run *after, struct run *best);
 void runs_next_of(const struct inside *in, const struct run *after,
 		  struct run *best);
 
-/* Are all called?  Only if that is closed and the driver is not in a turn. */
-static inline bool runs_all_called(const struct runs *r)
-{
-	return ((r->given - r->called) & TALLY_MAX) == 0;
-}
-
 #endif

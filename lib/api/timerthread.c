@@ -46,10 +46,13 @@ static int schedule_elsewhere(struct timerthread *tt, struct bucket *b,
 	return r;
 }
 
-static int schedule(struct timerthread *tt, const struct timer *t,
-		    timerthread_id *ret_id)
+/* The long way, for all.  now is as in struct timer. */
+static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
+				timerthread_fn *fn, void *arg,
+				timerthread_id *ret_id, int64_t now,
+				int64_t period)
 {
-	struct intake *in;
+	const struct timer t = {deadline, period, fn, arg, now};
 	struct bucket *b;
 	uint32_t cpu;
 	int r;
@@ -57,26 +60,15 @@ static int schedule(struct timerthread *tt, const struct timer *t,
 	r = instance_started(tt);
 	if (unlikely(r < 0))
 		return r;
-	in = tt->engine.intake;
-	cpu = cpu_map_pick(&in->cpus);
+	cpu = cpu_map_pick(&tt->engine.intake->cpus);
 	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
 		return why_full(tt);
-	b = intake_pick(in, cpu);
-	r = bucket_schedule(b, &tt->engine.wakeup, t, ret_id);
-	return likely(r == 0) ? 0 : schedule_elsewhere(tt, b, t, ret_id, r);
+	b = intake_pick(tt->engine.intake, cpu);
+	r = bucket_schedule(b, &tt->engine.wakeup, &t, ret_id);
+	return likely(r == 0) ? 0 : schedule_elsewhere(tt, b, &t, ret_id, r);
 }
 
-/* The long way of schedule_once. */
-static TT_NOINLINE int schedule_any(struct timerthread *tt, int64_t deadline,
-				    timerthread_fn *fn, void *arg,
-				    timerthread_id *ret_id, int64_t now)
-{
-	const struct timer t = {deadline, 0, fn, arg, now};
-
-	return schedule(tt, &t, ret_id);
-}
-
-/* now is as in struct timer. */
+/* The short way first.  As schedule, with a period of 0. */
 static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
 				     timerthread_fn *fn, void *arg,
 				     timerthread_id *ret_id, int64_t now)
@@ -88,7 +80,7 @@ static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
 		if (likely(schedule_shortly(b, deadline, fn, arg, ret_id)))
 			return 0;
 	}
-	return schedule_any(tt, deadline, fn, arg, ret_id, now);
+	return schedule(tt, deadline, fn, arg, ret_id, now, 0);
 }
 
 TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
@@ -117,21 +109,18 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 					 int64_t period, timerthread_fn *fn,
 					 void *arg, timerthread_id *ret_id)
 {
-	const struct timer t = {first, period, fn, arg, 0};
-
 	if (unlikely(!tt || !fn || period <= 0))
 		return instance_check(tt, false);
-	return schedule(tt, &t, ret_id);
+	return schedule(tt, first, fn, arg, ret_id, 0, period);
 }
 
 TT_EXPORT int timerthread_add(struct timerthread *tt, timerthread_fn *fn,
 			      void *arg, timerthread_id *ret_id)
 {
-	const struct timer t = {TIMERTHREAD_NEVER, PERIOD_ADDED, fn, arg, 0};
-
 	if (unlikely(!tt || !fn || !ret_id))
 		return instance_check(tt, false);
-	return schedule(tt, &t, ret_id);
+	return schedule(tt, TIMERTHREAD_NEVER, fn, arg, ret_id, 0,
+			PERIOD_ADDED);
 }
 
 /*
@@ -179,9 +168,8 @@ TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 {
 	if (likely(tt != NULL) && instance_is_plain(tt)) {
 		struct slot *s = intake_slot(tt->engine.intake, id);
-		uint32_t word;
 
-		if (likely(s != NULL && slot_kill(s, id, &word))) {
+		if (likely(s != NULL && slot_kill(s, id))) {
 			PROBE2(cancel, id, 0);
 			return 0;
 		}

@@ -31,8 +31,9 @@ size_t bucket_bytes(const struct bucket *b)
 {
 	size_t bytes = sizeof(*b) + slots_bytes(&b->slots);
 
-	for (int i = 0; i < LANES; i++)
-		bytes += queue_bytes(&b->lane[i].queue);
+	for (const struct lane *l = b->lane; l < b->lane + LANES; l++)
+		bytes += l->queue.blocks * sizeof(struct block) +
+			 l->queue.size * sizeof(struct row);
 	for (const struct block *s = b->spares; s; s = s->next)
 		bytes += sizeof(*s);
 	return bytes;

@@ -12,13 +12,14 @@
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
  *     with bucket_collect, or until it is found cancelled.
- *  2. Calls pay rent (rent.h).  A call looks at two of the oldest arrivals of
- *     its lane; or it looks at about three dozen others, and the next calls
- *     look at none.  It frees the slots of timers that were cancelled.  Before
- *     the bucket allocates memory for slots, it looks at some arrivals in other
- *     lanes, and allocates none if it finds a timer that has ended.  Most are
- *     found while their cache lines are still in this CPU's cache.  For those
- *     in buckets where nobody schedules any more there is garbage.h.
+ *  2. Calls pay rent (rent.h).  One of four looks at up to eight of the oldest
+ *     arrivals of its lane; or it looks at about three dozen others, and more
+ *     calls than usual look at none.  It frees the slots of timers that were
+ *     cancelled.  Before the bucket allocates memory for slots, it looks at
+ *     some arrivals in other lanes, and allocates none if it finds a timer that
+ *     has ended.  Most are found while their cache lines are still in this
+ *     CPU's cache.  For those in buckets where nobody schedules any more there
+ *     is garbage.h.
  *  3. bucket_schedule holds the lock for constant time on average, the driver's
  *     functions for a few microseconds at a time.  Now and then there is a pass
  *     over the rows of a lane (one for 255 arrivals) or the bitmap of slots (a

@@ -7,17 +7,16 @@
 /* How many other buckets are looked at. */
 #define OTHERS 8
 
-TT_NOINLINE struct bucket *intake_pick_other(struct intake *in,
-					     struct bucket *b)
+struct bucket *intake_pick(struct intake *in, uint32_t cpu)
 {
-	uint32_t i = (uint32_t)(b - in->bucket);
+	uint32_t i = cpu;
 
-	for (uint32_t k = 0; k < OTHERS && k + 1 < in->n; k++) {
-		i = i + 1 < in->n ? i + 1 : 0;
-		if (!lock_is_held(&in->bucket[i].lock))
+	for (uint32_t k = 0; k <= OTHERS && k < in->n; k++) {
+		if (likely(!lock_is_held(&in->bucket[i].lock)))
 			return &in->bucket[i];
+		i = i + 1 < in->n ? i + 1 : 0;
 	}
-	return b;
+	return &in->bucket[cpu];
 }
 
 uint32_t intake_default_buckets(void)

@@ -79,19 +79,11 @@ struct bucket *intake_take(struct intake *in, struct bucket_set *set);
 /* A bucket for each CPU that the machine may have. */
 uint32_t intake_default_buckets(void);
 
-/* Another bucket than b, if one of the next few is not locked; else b. */
-struct bucket *intake_pick_other(struct intake *in, struct bucket *b);
-
 /*
- * The bucket for a timer, by the caller's CPU.  The CPU is a hint; any bucket
- * will do.
+ * The bucket for a timer, by the caller's CPU; or one of the next few, if that
+ * one is locked.  The CPU is a hint; any bucket will do.
  */
-static inline struct bucket *intake_pick(struct intake *in, uint32_t cpu)
-{
-	struct bucket *b = &in->bucket[cpu];
-
-	return likely(!lock_is_held(&b->lock)) ? b : intake_pick_other(in, b);
-}
+struct bucket *intake_pick(struct intake *in, uint32_t cpu);
 
 /* The slot that id names or once named; NULL if it never named one. */
 static inline struct slot *intake_slot(struct intake *in, uint64_t id)

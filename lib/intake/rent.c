@@ -10,7 +10,7 @@
  * hand-over.)
  *
  * A scan finds out which it is.  It goes through the lane in portions, and
- * leaves a hole for each timer that has ended.  As long as it finds enough, it
+ * leaves a hole for each timer that has ended.  As long as it finds some, it
  * goes on.  Otherwise there is a rest, and the next portion is in another
  * block, at random.  So the timers that live keep their order, except for a few
  * of the oldest.  That order is most likely the one in which they will be
@@ -23,26 +23,18 @@
 #include "intake/rent.h"
 
 /*
- * The entries in a portion; how many of them must have ended to be enough; and
- * how many calls after it look at nothing: RESTS if they were enough, or if the
- * scan was going on; else RESTS_LONG.  (Cancels in no order, 15,500 in flight:
- * with 3 looks in each call, a pair took 191 ns; with 12 in each fourth, 172;
- * with 24 in each eighth, 167.  Whether 1, 2, 3 or 5 are enough made no
- * difference.)
+ * The entries in a portion; and how many calls after it look at nothing: RESTS
+ * if some had ended, or if the scan was going on; else RESTS_LONG.  (Cancels in
+ * no order, 15,500 in flight: with 3 looks in each call, a pair took 191 ns;
+ * with 12 in each fourth, 172; with 24 in each eighth, 167.  Whether 1, 2, 3 or
+ * 5 of them must have ended made no difference.)
  */
 #define PORTION    24
-#define ENOUGH     3
 #define RESTS      7
 #define RESTS_LONG 64
 
-/* How many entries ahead a scan prefetches a slot. */
-#define PREFETCH 8
-
 /* How often other lanes are looked into before the table grows. */
 #define ELSEWHERE 8
-
-/* How many of the oldest are looked at before a scan. */
-#define OLDEST 8
 
 /*
  * How many entries ahead an entry is prefetched: with several lanes, the CPU
@@ -57,49 +49,36 @@ static inline void prefetch_slot(struct bucket *b, const struct entry *e)
 		prefetch_to_write(slots_of(&b->slots, e->index));
 }
 
-/* Prefetches what will be looked at next, but for the first `from` entries. */
-static void prefetch(struct bucket *b, struct lane *l, size_t from)
+TT_NOINLINE void rent_prefetch(struct bucket *b, struct lane *l, size_t from)
 {
 	size_t n;
 	const struct entry *e = queue_front_run(&l->queue, &n);
 
-	if (n <= from)
-		return;
-	__builtin_prefetch(e + from + PREFETCH_ENTRIES);
-	if (n > RENT_LOOKS)
-		n = RENT_LOOKS;
-	for (size_t i = from; i < n; i++)
+	if (n > from)
+		__builtin_prefetch(e + from + PREFETCH_ENTRIES);
+	for (size_t i = from; i < n && i < RENT_LOOKS; i++)
 		prefetch_slot(b, &e[i]);
-}
-
-TT_NOINLINE void rent_prefetch(struct bucket *b, struct lane *l)
-{
-	prefetch(b, l, 0);
 }
 
 /*
  * Is e, which is not a hole, no longer of use?  Frees the slot of a timer that
- * has ended.
+ * has ended: no other thread does, for e is the entry that counts, and this
+ * has the lock.  Release: as in slot_free.
  */
-static inline bool is_over(struct bucket *b, const struct entry *e)
+static TT_INLINE bool is_over(struct bucket *b, const struct entry *e)
 {
 	uint32_t number = e->index >> b->slots.shift, word;
 	struct slot *s = slots_get(&b->slots, number);
 
-	if (slot_owns(s, e)) {
-		/* Relaxed: the freeing thread reads nothing from the slot. */
-		word = atom32_load(&s->state);
-		if (!slot_is_dead(word))
-			return false;
-		slots_recycle(&b->slots, s, number, word);
-	}
+	if (!slot_owns(s, e))
+		return true;
+	/* Relaxed: the freeing thread reads nothing from the slot. */
+	word = atom32_load(&s->state);
+	if (!slot_is_dead(word))
+		return false;
+	atom32_store_release(&s->state, slot_next(word));
+	slots_give(&b->slots, s, number);
 	return true;
-}
-
-/* The same as a function: here it is called less often. */
-static TT_NOINLINE bool entry_is_over(struct bucket *b, const struct entry *e)
-{
-	return is_over(b, e);
 }
 
 /*
@@ -136,8 +115,8 @@ static bool drop_behind(struct bucket *b, struct lane *l)
 	size_t n;
 	struct entry *e = queue_front_run(&l->queue, &n);
 
-	for (size_t i = 1; i < n && i < OLDEST; i++) {
-		if (entry_is_hole(&e[i]) || entry_is_over(b, &e[i])) {
+	for (size_t i = 1; i < n && i < RENT_LOOKS; i++) {
+		if (entry_is_hole(&e[i]) || is_over(b, &e[i])) {
 			e[i] = e[0];
 			queue_drop(&l->queue, 1, &b->spares);
 			return true;
@@ -153,9 +132,9 @@ static uint32_t look_at(struct bucket *b, struct entry *e, size_t n,
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i + PREFETCH < left)
-			prefetch_slot(b, &e[i + PREFETCH]);
-		if (!entry_is_hole(&e[i]) && entry_is_over(b, &e[i])) {
+		if (i + RENT_LOOKS < left)
+			prefetch_slot(b, &e[i + RENT_LOOKS]);
+		if (!entry_is_hole(&e[i]) && is_over(b, &e[i])) {
 			e[i].index = 0;
 			found++;
 		}
@@ -199,15 +178,14 @@ static void jump(struct lane *l)
 /* As rent_look, if the oldest are live. */
 static void look_further(struct bucket *b, struct lane *l)
 {
-	bool scanned = l->scans, enough;
-	uint32_t found = scan(b, &l->queue, &l->position, PORTION);
+	bool scanned = l->scans;
+	bool found = scan(b, &l->queue, &l->position, PORTION) > 0;
 
-	enough = found >= ENOUGH;
-	l->scans = enough && !queue_at_back(&l->queue, &l->position);
-	l->rests = scanned || enough ? RESTS : RESTS_LONG;
+	l->scans = found && !queue_at_back(&l->queue, &l->position);
+	l->rests = scanned || found ? RESTS : RESTS_LONG;
 	if (l->scans)
 		return;
-	if (scanned || found > 0)
+	if (scanned || found)
 		queue_leave(&l->queue, &l->position, &b->spares);
 	jump(l);
 }
@@ -224,7 +202,7 @@ TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
 			look_further(b, l);
 	}
 	if (l->rests < RENT_EVERY)
-		prefetch(b, l, RENT_LOOKS - found);
+		rent_prefetch(b, l, RENT_LOOKS - found);
 }
 
 static void go_to_next_lane(struct bucket *b)
@@ -267,10 +245,7 @@ static size_t look_in_lane(struct bucket *b, struct lane *l, size_t n)
 
 bool rent_elsewhere(struct bucket *b, struct lane *l)
 {
-	if (l->rests > 0) {
-		l->rests = 0;
-		rent_look(b, l);
-	}
+	rent_look(b, l);
 	for (int i = 0; i < ELSEWHERE && !slots_any(&b->slots); i++) {
 		struct lane *other = lane_for_others(b);
 

@@ -32,13 +32,14 @@
 void rent_look(struct bucket *b, struct lane *l);
 
 /*
- * Prefetches what the next call that looks will look at.  If another CPU has
+ * Prefetches what the next call that looks will look at, but for the first
+ * `from` entries.  If another CPU has
  * cancelled the timers, their lines must come from that CPU.  Without the
  * prefetch, the next atomic operation here would wait for the writes to these
  * lines, that is, until the lines have arrived.  Between CPUs that are far
  * apart, this reduced the time of a pair from 205 to 120 ns.
  */
-void rent_prefetch(struct bucket *b, struct lane *l);
+void rent_prefetch(struct bucket *b, struct lane *l, size_t from);
 
 /*
  * Pays the rent of a call that adds to this lane.  Most timers are cancelled
@@ -51,7 +52,7 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 	if (unlikely(l->rests == 0))
 		rent_look(b, l);
 	else if (unlikely(--l->rests == RENT_EVERY - 1))
-		rent_prefetch(b, l);
+		rent_prefetch(b, l, 0);
 }
 
 /*

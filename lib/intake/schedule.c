@@ -10,6 +10,7 @@
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 		    uint64_t *ret_id)
 {
+	bool added = t->period == PERIOD_ADDED;
 	struct arrival a;
 	struct entry e;
 	struct slot *s;
@@ -27,10 +28,8 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	if (ret_id)
 		*ret_id = id;
 	tool_release(s);
-	e = slot_arm(s, word, t, a.due,
-		     likely(t->period != PERIOD_ADDED) ? SLOT_ARMED
-						       : SLOT_UNARMED);
-	if (unlikely(t->period == PERIOD_ADDED))
+	e = slot_arm(s, word, t, a.due, added ? SLOT_UNARMED : SLOT_ARMED);
+	if (unlikely(added))
 		arrival_leave(b, w, false);
 	else if (likely(r == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, e);

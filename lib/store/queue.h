@@ -103,12 +103,6 @@ struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
  */
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
 
-/* The queue's memory. */
-static inline size_t queue_bytes(const struct queue *q)
-{
-	return q->blocks * sizeof(struct block) + q->size * sizeof(struct row);
-}
-
 /* The slow path of queue_drop. */
 void queue_next_block(struct queue *q, struct block **spares);
 

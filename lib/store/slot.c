@@ -30,17 +30,6 @@ static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 	return -ENOENT;
 }
 
-TT_NOINLINE int slot_cancel_other(struct slot *s, uint64_t id, uint32_t word)
-{
-	int r;
-
-	do {
-		r = cancel_pending(s, id, &word);
-	} while (r == 1 && slot_state(word) != SLOT_ENDING &&
-		 !slot_change(s, &word, SLOT_ENDING));
-	return r;
-}
-
 int slot_cancel_pending(struct slot *s, uint64_t id)
 {
 	uint32_t word = atom32_load_acquire(&s->state);
@@ -51,9 +40,21 @@ int slot_cancel_pending(struct slot *s, uint64_t id)
 int slot_take(struct slot *s, uint64_t id, void **ret_arg)
 {
 	uint32_t word = atom32_load_acquire(&s->state);
+	int r;
 
 	*ret_arg = slot_arg(s);
-	return slot_cancel_other(s, id, word);
+	do {
+		r = cancel_pending(s, id, &word);
+	} while (r == 1 && slot_state(word) != SLOT_ENDING &&
+		 !slot_change(s, &word, SLOT_ENDING));
+	return r;
+}
+
+int slot_cancel(struct slot *s, uint64_t id)
+{
+	void *arg;
+
+	return slot_take(s, id, &arg);
 }
 
 int slot_disarm(struct slot *s, uint64_t id, bool running)

@@ -255,26 +255,16 @@ static inline void *slot_arg(const struct slot *s)
 #define SLOT_LEFT 2
 
 /*
- * The usual case of slot_cancel: an armed timer dies.  False: it is in another
- * state, which is in *word.  Acquire: as slot_cancel.
+ * An armed timer dies, which is the usual case of slot_cancel.  False: it is in
+ * another state.  Acquire: pairs with the store in slot_arm.
  */
-static inline bool slot_kill(struct slot *s, uint64_t id, uint32_t *word)
+static inline bool slot_kill(struct slot *s, uint64_t id)
 {
-	uint32_t armed = slot_word(id);
+	uint32_t armed = slot_word(id), dead = armed ^ SLOT_ARMED ^ SLOT_DEAD;
 
-	*word = 0;
-	if (unlikely(slot_state(armed) != SLOT_ARMED))
-		return false;
-	*word = atom32_swap_acquire(&s->state, armed,
-				    armed ^ SLOT_ARMED ^ SLOT_DEAD);
-	return *word == armed;
+	return likely(slot_state(armed) == SLOT_ARMED) &&
+	       likely(atom32_swap_acquire(&s->state, armed, dead) == armed);
 }
-
-/*
- * As slot_cancel, when word was seen last.  Tries again when the state has
- * changed.
- */
-int slot_cancel_other(struct slot *s, uint64_t id, uint32_t word);
 
 /*
  * Returns as timerthread_cancel, or SLOT_LEFT.  Acquire: pairs with
@@ -285,13 +275,7 @@ int slot_cancel_other(struct slot *s, uint64_t id, uint32_t word);
  *  - if it fails, the slot_free at the end of the callback.  So a caller that
  *    gets -ENOENT sees everything that the callback wrote.
  */
-static inline int slot_cancel(struct slot *s, uint64_t id)
-{
-	uint32_t word;
-
-	return likely(slot_kill(s, id, &word)) ? 0
-					       : slot_cancel_other(s, id, word);
-}
+int slot_cancel(struct slot *s, uint64_t id);
 
 /* The same; but leaves a timer that is running as it is, and returns 1. */
 int slot_cancel_pending(struct slot *s, uint64_t id);

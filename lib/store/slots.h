@@ -33,7 +33,6 @@
 #define SLOT_FIRST_LOG2   6
 #define SLOT_FIRST_NUMBER (1u << SLOT_FIRST_LOG2)
 #define SLOT_CHUNKS       (32 - SLOT_FIRST_LOG2)
-#define SLOT_TOP_CHUNK    (SLOT_CHUNKS - 1)
 
 /*
  * The bits that say which slots are free lie in words of 64.  The first word
@@ -281,12 +280,6 @@ static inline bool slots_ready(const struct slots *t)
 	return t->used < t->step || t->fresh < t->ready;
 }
 
-/* How many slots are not free.  Under the lock. */
-static inline size_t slots_used(const struct slots *t)
-{
-	return t->used;
-}
-
 /* The free bits of a word of the table.  Under the lock. */
 static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
 {
@@ -310,22 +303,6 @@ static inline void slots_set_free(struct slots *t, uint32_t number)
 static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
 {
 	if (!slot_is_used_up(s))
-		slots_set_free(t, number);
-}
-
-/*
- * Frees a slot that is dead, as word says, and adds it to the free slots.  The
- * caller has the entry that counts, in the bucket.  Under the lock, so no other
- * thread frees the slot.  Release: as in slot_free.
- */
-static inline void slots_recycle(struct slots *t, struct slot *s,
-				 uint32_t number, uint32_t word)
-{
-	uint32_t next = slot_next(word);
-
-	atom32_store_release(&s->state, next);
-	/* 0: it is used up. */
-	if (likely(next != 0))
 		slots_set_free(t, number);
 }
 

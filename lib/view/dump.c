@@ -136,7 +136,7 @@ static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
 
 		lock_acquire(&b->lock);
 		slots = slots_room(&b->slots);
-		used_slots = slots_used(&b->slots);
+		used_slots = b->slots.used;
 		bytes = bucket_bytes(b);
 		nearest = b->nearest;
 		lock_release(&b->lock);

@@ -35,8 +35,7 @@ mkdir -p "$work/test/bench"
 trap 'rm -rf "$work"' EXIT
 (cd "$srcdir" && cp -Rp Makefile.am Makefile.in aclocal.m4 build-aux \
 	config.h.in configure configure.ac include lib m4 timerthread.pc.in \
-	"$work" && cp -p test/libtool.sh "$work/test" &&
-	cp -p test/bench/bench.am "$work/test/bench")
+	"$work" && cp -p test/bench/bench.am "$work/test/bench")
 chmod -R u+w "$work"
 # If the sources were configured where they are, no object is up to date.
 find "$work" \( -name '*.lo' -o -name '*.o' -o -name '*.la' \) \

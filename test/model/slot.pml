@@ -58,15 +58,15 @@
  *	add_entry	intake/arrival.h arrival_push
  *	add_entry	store/slot.h slot_entry
  *	free_slot	store/slot.h slot_next
- *	free_slot	store/slots.h slots_recycle
+ *	free_slot	intake/rent.c is_over
  *	salvage		intake/salvage.c bucket_salvage take_dead
- *	rent		intake/rent.h rent_drop rent_is_over
+ *	rent		intake/rent.c drop_oldest is_over
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	store/slots.h slots_take
  *	schedule	store/slot.h slot_arm
  *	cancel_pending	store/slot.c slot_cancel_pending cancel_pending
- *	cancel		store/slot.h slot_cancel slot_kill
- *	cancel		store/slot.c slot_cancel_other
+ *	cancel		store/slot.h slot_kill
+ *	cancel		store/slot.c slot_cancel slot_take
  *	drain		store/slot.c slot_cancel_pending
  *	drain		api/drain.c drain_one
  *	give_left	engine/engine.h engine_cancelled

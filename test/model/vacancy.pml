@@ -35,16 +35,16 @@
  *
  *	take		store/slots.h slots_any slots_take
  *	arm		store/slot.h slot_arm
- *	rent		intake/rent.h rent_is_over
- *	rent		store/slots.h slots_recycle slots_set_free
+ *	rent		intake/rent.c is_over
+ *	rent		store/slots.h slots_give slots_set_free
  *	fill		store/vacancy.c vacancy_fill
  *	add		store/vacancy.c vacancy_add
  *	grow		intake/arrival.c arrival_grow_slots
  *	grow		store/vacancy.c vacancy_take
  *	schedule	intake/schedule.c bucket_schedule
  *	reschedule	intake/reschedule.c bucket_reschedule get_new_entry
- *	cancel		store/slot.h slot_cancel slot_kill
- *	cancel		store/slot.c slot_cancel_other
+ *	cancel		store/slot.h slot_kill
+ *	cancel		store/slot.c slot_cancel slot_take
  *	run_timer	intake/expiry.c expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free

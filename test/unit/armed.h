@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A timer in a slot, as a call that schedules leaves it.
+ * A timer in a slot, as calls that schedule and cancel change it.
  */
 #ifndef TT_TEST_ARMED_H
 #define TT_TEST_ARMED_H
@@ -15,6 +15,12 @@ static inline uint64_t arm_slot(struct slot *s, const struct timer *t,
 
 	slot_arm(s, word, t, due, SLOT_ARMED);
 	return slot_id(s, word);
+}
+
+/* As timerthread_cancel. */
+static inline int cancel_slot(struct slot *s, uint64_t id)
+{
+	return slot_kill(s, id) ? 0 : slot_cancel(s, id);
 }
 
 #endif

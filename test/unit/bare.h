@@ -64,7 +64,7 @@ static inline size_t bare_slots_used(void)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < engine.intake->n; i++)
-		n += slots_used(&engine.intake->bucket[i].slots);
+		n += engine.intake->bucket[i].slots.used;
 	return n;
 }
 

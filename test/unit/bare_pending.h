@@ -162,7 +162,7 @@ static inline size_t used(void)
 
 	intake_flush(intake);
 	for (uint32_t i = 0; i < intake->n; i++)
-		n += slots_used(&intake->bucket[i].slots);
+		n += intake->bucket[i].slots.used;
 	return n;
 }
 

@@ -88,9 +88,11 @@ static inline bool add_dead(struct slot_batch *b, struct slot *s)
 	return slot_batch_add(b, s);
 }
 
+/* As rent. */
 static inline void recycle(struct slots *t, struct slot *s)
 {
-	slots_recycle(t, s, number_of(t, s), atom32_load(&s->state));
+	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
+	slots_give(t, s, number_of(t, s));
 }
 
 /* A slot of a timer that is over. */

@@ -230,14 +230,12 @@ START_TEST(a_held_bucket_is_passed_over)
 	for (uint32_t i = 0; i < 4; i++)
 		lock_acquire(&in->bucket[i].lock);
 	for (uint32_t i = 0; i < 4; i++) {
-		ck_assert_ptr_eq(intake_pick_other(in, &in->bucket[i]),
-				 &in->bucket[i]);
+		ck_assert_ptr_eq(intake_pick(in, i), &in->bucket[i]);
 		lock_release(&in->bucket[i].lock);
 		for (uint32_t k = 0; k < 4; k++)
 			if (k != i)
-				ck_assert_ptr_eq(
-					intake_pick_other(in, &in->bucket[k]),
-					&in->bucket[i]);
+				ck_assert_ptr_eq(intake_pick(in, k),
+						 &in->bucket[i]);
 		ck_assert_ptr_eq(intake_pick(in, 0), &in->bucket[i]);
 		lock_acquire(&in->bucket[i].lock);
 	}

@@ -18,7 +18,7 @@ static uint64_t schedule_in_lane(int64_t i)
 
 static size_t used(void)
 {
-	return slots_used(&bucket->slots);
+	return bucket->slots.used;
 }
 
 /*

@@ -19,20 +19,20 @@ START_TEST(one_life)
 	ck_assert(!slot_is_dead(atom32_load(&s->state)));
 	ck_assert(begin(s));
 	ck_assert(!begin(s));
-	ck_assert_int_eq(slot_cancel(s, id), 1);
-	ck_assert_int_eq(slot_cancel(s, id), 1);
+	ck_assert_int_eq(cancel_slot(s, id), 1);
+	ck_assert_int_eq(cancel_slot(s, id), 1);
 	finish(s);
 	ck_assert(slot_is_dead(atom32_load(&s->state)));
-	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	ck_assert_int_eq(cancel_slot(s, id), -ENOENT);
 	recycle(&t, s);
-	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	ck_assert_int_eq(cancel_slot(s, id), -ENOENT);
 
 	ck_assert_ptr_eq(take(&t), s);
 	next = arm(s, 7, &t);
 	ck_assert_uint_ne(next, id);
-	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
-	ck_assert_int_eq(slot_cancel(s, next), 0);
-	ck_assert_int_eq(slot_cancel(s, next), -ENOENT);
+	ck_assert_int_eq(cancel_slot(s, id), -ENOENT);
+	ck_assert_int_eq(cancel_slot(s, next), 0);
+	ck_assert_int_eq(cancel_slot(s, next), -ENOENT);
 	ck_assert(!begin(s));
 	ck_assert(slot_is_dead(atom32_load(&s->state)));
 	slots_destroy(&t);
@@ -49,13 +49,13 @@ START_TEST(stale_id_of_a_running_slot)
 	init(&t, 0, 0);
 	s = take(&t);
 	stale = arm(s, 0, NULL);
-	ck_assert_int_eq(slot_cancel(s, stale), 0);
+	ck_assert_int_eq(cancel_slot(s, stale), 0);
 	recycle(&t, s);
 	ck_assert_ptr_eq(take(&t), s);
 	running = arm(s, 0, NULL);
 	ck_assert(begin(s));
-	ck_assert_int_eq(slot_cancel(s, stale), -ENOENT);
-	ck_assert_int_eq(slot_cancel(s, running), 1);
+	ck_assert_int_eq(cancel_slot(s, stale), -ENOENT);
+	ck_assert_int_eq(cancel_slot(s, running), 1);
 	slots_destroy(&t);
 }
 END_TEST
@@ -90,7 +90,7 @@ START_TEST(stale_entries)
 	id = arm(s, 1, NULL);
 	first = slot_entry(s);
 	ck_assert(slot_owns(s, &first));
-	ck_assert_int_eq(slot_cancel(s, id), 0);
+	ck_assert_int_eq(cancel_slot(s, id), 0);
 	recycle(&t, s);
 	ck_assert_ptr_eq(take(&t), s);
 	id = arm(s, 1, NULL);
@@ -139,12 +139,12 @@ START_TEST(what_a_cancel_does)
 		uint32_t other = word + SLOT_GENERATION;
 
 		atom32_store(&s->state, word);
-		ck_assert_int_eq(slot_cancel(s, id), cases[i].r);
+		ck_assert_int_eq(cancel_slot(s, id), cases[i].r);
 		ck_assert_int_eq(slot_state(atom32_load(&s->state)),
 				 cases[i].to);
 		ck_assert(slot_id(s, atom32_load(&s->state)) == id);
 		atom32_store(&s->state, other);
-		ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+		ck_assert_int_eq(cancel_slot(s, id), -ENOENT);
 		ck_assert_uint_eq(atom32_load(&s->state), other);
 	}
 	slots_destroy(&t);
@@ -163,7 +163,7 @@ START_TEST(made_up_words)
 	for (uint64_t word = 0; word < 64; word++) {
 		for (uint32_t i = 0; i < room(&t); i++) {
 			uint32_t number = SLOT_FIRST_NUMBER + i;
-			int r = slot_cancel(slots_at(&t, number),
+			int r = cancel_slot(slots_at(&t, number),
 					    word << 32 | number);
 
 			ck_assert_int_eq(r, -ENOENT);
@@ -175,9 +175,9 @@ START_TEST(made_up_words)
 		uint64_t made_up = word << 32 | slot_index(id);
 
 		if (made_up != id)
-			ck_assert_int_eq(slot_cancel(s, made_up), -ENOENT);
+			ck_assert_int_eq(cancel_slot(s, made_up), -ENOENT);
 	}
-	ck_assert_int_eq(slot_cancel(s, id), 0);
+	ck_assert_int_eq(cancel_slot(s, id), 0);
 	slots_destroy(&t);
 }
 END_TEST
@@ -193,16 +193,16 @@ START_TEST(generations_run_out)
 	s = take(&t);
 	atom32_store(&s->state, last | SLOT_FREE);
 	id = arm(s, 0, NULL);
-	ck_assert_int_eq(slot_cancel(s, id), 0);
+	ck_assert_int_eq(cancel_slot(s, id), 0);
 	recycle(&t, s);
-	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	ck_assert_int_eq(cancel_slot(s, id), -ENOENT);
 	for (uint64_t word = 0; word < 64; word++)
-		ck_assert_int_eq(slot_cancel(s, word << 32), -ENOENT);
+		ck_assert_int_eq(cancel_slot(s, word << 32), -ENOENT);
 	while (slots_any(&t)) {
 		other = slots_take(&t);
 		ck_assert_ptr_ne(other, s);
 	}
-	ck_assert_uint_eq(slots_used(&t), room(&t));
+	ck_assert_uint_eq(t.used, room(&t));
 	slots_check(&t);
 	slots_destroy(&t);
 }

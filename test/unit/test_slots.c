@@ -22,7 +22,7 @@ START_TEST(looks_up_any_number)
 		ck_assert_uint_eq((uintptr_t)s % TT_CACHE_LINE, 0);
 		ck_assert_ptr_eq(slots_at(&t, i), s);
 	}
-	ck_assert_uint_eq(slots_used(&t), 1000 - SLOT_FIRST_NUMBER);
+	ck_assert_uint_eq(t.used, 1000 - SLOT_FIRST_NUMBER);
 	ck_assert_ptr_null(slots_at(&t, t.end << SLOT_WORD_LOG2));
 	ck_assert_ptr_nonnull(slots_at(&t, (t.end << SLOT_WORD_LOG2) - 1));
 	slots_check(&t);
@@ -129,11 +129,11 @@ START_TEST(a_few_are_left_free)
 	for (; slots_any(&t); n++)
 		take_dead(&t);
 	ck_assert_uint_gt(n, N / 16);
-	ck_assert_uint_lt(slots_used(&t), N - N / 16);
+	ck_assert_uint_lt(t.used, N - N / 16);
 	touch_all(&t);
 	while (slots_any(&t))
 		take_dead(&t);
-	ck_assert_uint_eq(slots_used(&t), room(&t));
+	ck_assert_uint_eq(t.used, room(&t));
 	slots_check(&t);
 	slots_destroy(&t);
 }
@@ -154,7 +154,7 @@ START_TEST(full)
 	touch_all(&t);
 	for (int n = 0; n < N; n += 1 + n / 4) {
 		ck_assert(!slots_any(&t));
-		ck_assert_uint_eq(slots_used(&t), N);
+		ck_assert_uint_eq(t.used, N);
 		for (int i = 0; i < n; i += 2)
 			recycle(&t, all[(i * 5 + n) % N]);
 		for (int i = 1; i < n; i += 2) {
@@ -162,7 +162,7 @@ START_TEST(full)
 				slots_add_free(&t, &back);
 		}
 		slots_add_free(&t, &back);
-		ck_assert_uint_eq(slots_used(&t), N - n);
+		ck_assert_uint_eq(t.used, N - n);
 		slots_check(&t);
 		for (int i = 0; i < n; i++) {
 			ck_assert(slots_any(&t));
@@ -301,7 +301,7 @@ static void rise_and_fall(struct slots *t, bool in_order, enum way way)
 		shuffle(peak, PEAK, &rng);
 	for (int i = 0; i < PEAK; i++)
 		give_back(t, peak[i], way);
-	ck_assert_uint_eq(slots_used(t), 0);
+	ck_assert_uint_eq(t->used, 0);
 }
 
 static size_t count_touched(struct slots *t, struct window *w, enum way way)
@@ -359,7 +359,7 @@ static void live_one(struct lives *l, int64_t deadline)
 	struct slot *s;
 	bool room_left = room(&l->t) > l->n + l->back.n;
 
-	ck_assert_uint_eq(slots_used(&l->t), l->n + l->back.n);
+	ck_assert_uint_eq(l->t.used, l->n + l->back.n);
 	ck_assert(!slots_any(&l->t) || room_left);
 	ck_assert(slots_any(&l->t) || !room_left || slots_untouched(&l->t));
 	s = take(&l->t);
@@ -427,7 +427,7 @@ START_TEST(random_lives)
 	}
 	slots_add_free(&l.t, &l.back);
 	ck_assert_uint_eq(l.back.n, 0);
-	ck_assert_uint_eq(slots_used(&l.t), l.n);
+	ck_assert_uint_eq(l.t.used, l.n);
 	slots_check(&l.t);
 	ck_assert_uint_le(room(&l.t), 4 * RANDOM_MAX);
 	slots_destroy(&l.t);

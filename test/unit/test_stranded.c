@@ -169,7 +169,7 @@ START_TEST(the_stranded_are_restored)
 	}
 	ck_assert(!handover_restore(bucket, &wakeup, NOW));
 	ck_assert_uint_eq(bucket_size(bucket), N - 1);
-	ck_assert_uint_eq(slots_used(&bucket->slots), N - 1);
+	ck_assert_uint_eq(bucket->slots.used, N - 1);
 	ck_assert_int_eq(reschedule(id[1], NOW + MS), 0);
 	ck_assert_uint_eq(run_due(NOW + MS), 1);
 	ck_assert_uint_eq(run_all(), N - 2);

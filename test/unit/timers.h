@@ -128,7 +128,7 @@ static inline size_t slots_in_use(void)
 		struct bucket *b = &tt->engine.intake->bucket[i];
 
 		lock_acquire(&b->lock);
-		n += slots_used(&b->slots);
+		n += b->slots.used;
 		lock_release(&b->lock);
 	}
 	return n;

@@ -63,7 +63,7 @@ static void cancel(void)
 	if (!atom32_load_acquire(&published))
 		return;
 	tried = true;
-	cancelled = slot_cancel(&slot, id);
+	cancelled = cancel_slot(&slot, id);
 	if (cancelled == 0)
 		weak_check(argument == 1, "the argument is older");
 }

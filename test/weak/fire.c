@@ -38,7 +38,7 @@ static void fire(void)
 
 static void cancel(void)
 {
-	result = slot_cancel(&slot, id);
+	result = cancel_slot(&slot, id);
 	if (result == 0)
 		argument = 2;
 	else if (result == -ENOENT)

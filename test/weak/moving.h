@@ -88,7 +88,7 @@ static void move_twice(void)
 
 static void cancel(void)
 {
-	cancelled = slot_cancel(&slot, id);
+	cancelled = cancel_slot(&slot, id);
 	if (cancelled == 0)
 		argument = 2;
 }

@@ -46,7 +46,7 @@ static void fire(void)
 
 static void cancel(void)
 {
-	result = slot_cancel(&slot, id);
+	result = cancel_slot(&slot, id);
 	if (result == 0)
 		argument = 2;
 }

@@ -78,7 +78,7 @@ static void cancel_and_schedule(void)
 {
 	const struct timer t = {2 * NOW, 0, new_callback, &new_argument, 0};
 
-	result[0] = slot_cancel(&slot, old_id);
+	result[0] = cancel_slot(&slot, old_id);
 	lock_acquire(&bucket.lock);
 	if (recycle()) {
 #ifdef BUG_SAME_TICKET
@@ -92,7 +92,7 @@ static void cancel_and_schedule(void)
 
 static void cancel_old(void)
 {
-	result[1] = slot_cancel(&slot, old_id);
+	result[1] = cancel_slot(&slot, old_id);
 	if (result[1] == 0)
 		old_argument = 2;
 }
@@ -115,7 +115,7 @@ static void check(void)
 
 	weak_check(!ran_new, "the new timer has run before its time");
 	weak_check(ran_old + zeros == 1, "not one has the old timer");
-	weak_check(!scheduled || slot_cancel(&slot, new_id) == 0,
+	weak_check(!scheduled || cancel_slot(&slot, new_id) == 0,
 		   "the new timer is lost");
 }
 

@@ -84,14 +84,14 @@ static void fire(void)
 static void cancel_and_wait(void)
 {
 	await_begin(&await);
-	result[1] = await_end(&await, &slot, id, slot_cancel(&slot, id));
+	result[1] = await_end(&await, &slot, id, cancel_slot(&slot, id));
 	if (result[1] != 0)
 		seen = argument;
 }
 
 static void cancel(void)
 {
-	result[2] = slot_cancel(&slot, id);
+	result[2] = cancel_slot(&slot, id);
 }
 
 static void check(void)
