@@ -4,7 +4,7 @@
 # libtool.sh SHELL LIBTOOL ARGUMENT...: runs libtool; but a program into which
 # nothing of libtool's goes is linked without it, in a tenth of the time.
 case " $* " in
-*.la\ * | *.lo\ *) ;;
+*.la\ * | *.lo\ * | *' -all-static '* | *' -R'*) ;;
 *' --mode=link '*)
 	while [ "$1" != --mode=link ]; do
 		shift

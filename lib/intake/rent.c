@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call that pays rent does if the oldest timer is still pending.
- *
- * There are two cases.  Either these timers will live for long: then it should
- * look at those behind them.  Or rent has caught up with a thread that cancels:
- * then it should look at nothing for a while, because that thread, on another
- * CPU, is about to write the very lines that would be read here.  (With rests,
- * a pair between two CPUs went from 2.0 to 1.6 times the cost of a bare
- * hand-over.)
+ * What a call does whose turn it is to pay rent.  It drops the oldest arrivals
+ * whose timers have ended.  If the oldest timer is still pending, there are two
+ * cases.  Either these timers will live for long: then it should look at those
+ * behind them.  Or rent has caught up with a thread that cancels: then it
+ * should look at nothing for a while, because that thread, on another CPU, is
+ * about to write the very lines that would be read here.  (With rests, a pair
+ * between two CPUs went from 2.0 to 1.6 times the cost of a bare hand-over.)
  *
  * A scan finds out which it is.  It goes through the lane in portions, and
  * leaves a hole for each timer that has ended.  As long as it finds some, it
@@ -106,9 +105,8 @@ static inline size_t drop_oldest(struct bucket *b, struct lane *l, size_t n)
 }
 
 /*
- * If the oldest is live, but one of the next few, which were prefetched, has
- * ended: drops that one, and puts the oldest in its place.  So a few that stay
- * are carried along.
+ * If the oldest is live, but one of the next few has ended: drops that one, and
+ * puts the oldest in its place.  So a few that stay are carried along.
  */
 static bool drop_behind(struct bucket *b, struct lane *l)
 {

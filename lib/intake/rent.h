@@ -33,11 +33,11 @@ void rent_look(struct bucket *b, struct lane *l);
 
 /*
  * Prefetches what the next call that looks will look at, but for the first
- * `from` entries.  If another CPU has
- * cancelled the timers, their lines must come from that CPU.  Without the
- * prefetch, the next atomic operation here would wait for the writes to these
- * lines, that is, until the lines have arrived.  Between CPUs that are far
- * apart, this reduced the time of a pair from 205 to 120 ns.
+ * `from` entries.  If another CPU has cancelled the timers, their lines must
+ * come from that CPU.  Without the prefetch, the next atomic operation here
+ * would wait for the writes to these lines, that is, until the lines have
+ * arrived.  Between CPUs that are far apart, this reduced the time of a pair
+ * from 205 to 120 ns.
  */
 void rent_prefetch(struct bucket *b, struct lane *l, size_t from);
 

@@ -33,10 +33,9 @@ static TT_INLINE bool schedule_shortly(struct bucket *b, int64_t deadline,
 		return false;
 	l = arrival_aim(b, deadline).lane;
 	TT_KEEP(l);
-	rent_pay(b, l);
 	if (unlikely(deadline < l->queue.nearest || deadline < b->doubtful ||
 		     b->state != BUCKET_OPEN || !slots_ready(&b->slots) ||
-		     !queue_has_room(&l->queue, 1))) {
+		     !arrival_ready(b, l, true))) {
 		lock_release_inline(&b->lock);
 		return false;
 	}

@@ -75,8 +75,9 @@ void lock_acquire(struct lock *l);
 void lock_release(struct lock *l);
 
 /*
- * The same for calls that schedule.  (If all callers had this code, the library
- * would have 4 KB more.)  Release: pairs with the compare-and-swap in lock_try.
+ * The same for calls that schedule or reschedule.  (If all callers had this
+ * code, the library would have 4 KB more.)  Release: pairs with the
+ * compare-and-swap in lock_try.
  */
 static inline void lock_acquire_inline(struct lock *l)
 {

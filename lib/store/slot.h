@@ -16,7 +16,7 @@
  *	free -> armed           slot_arm, the scheduling thread, bucket's lock
  *	armed -> moved          the rescheduling thread, bucket's lock
  *	moved -> armed          the driver, bucket's lock: put back
- *	armed -> dead           slot_cancel, any thread
+ *	armed -> dead           slot_kill, slot_cancel, any thread
  *	moved -> dead, moved    slot_cancel, any thread
  *	armed, moved -> running, repeating
  *	                        the driver; bucket's lock, except for

@@ -60,7 +60,7 @@ struct slots {
 	struct slot *slot; /* the slot of that word's lowest bit */
 	uint32_t index;    /* that slot's index */
 	uint32_t word;     /* that word's number */
-	uint32_t low;      /* the word where this round began; see slot.c */
+	uint32_t low;      /* the word where this round began; see slots.c */
 	uint32_t last;     /* the word of the slot that was freed last */
 	uint32_t fresh;    /* words from here to ready were never used */
 	uint32_t ready;    /* words from here to end were never touched */
@@ -213,8 +213,8 @@ static inline struct slot *slots_at(const struct slots *t, uint32_t number)
 /*
  * The slot with this number.  The caller has learned the number under the
  * bucket's lock, or from a thread that did: from an entry, for example.  So the
- * load does not acquire, and a schedule call on 64-bit Arm has seven
- * load-acquires fewer.
+ * load does not acquire: on 64-bit Arm, calls that schedule would have many
+ * load-acquires more.
  */
 static inline struct slot *slots_get(const struct slots *t, uint32_t number)
 {
