@@ -6,7 +6,8 @@
  * behind them.  Or rent has caught up with a thread that cancels: then it
  * should look at nothing for a while, because that thread, on another CPU, is
  * about to write the very lines that would be read here.  (With rests, a pair
- * between two CPUs went from 2.0 to 1.6 times the cost of a bare hand-over.)
+ * between two CPUs went from 2.0 to 1.6 times the cost of a bare hand-over.  If
+ * none were taken after a few dead, it took 158 ns instead of 75.)
  *
  * A scan finds out which it is.  It goes through the lane in portions, and
  * leaves a hole for each timer that has ended.  As long as it finds some, it
@@ -199,6 +200,9 @@ TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
 		if (found == 0)
 			look_further(b, l);
 	}
+	/* Fewer than have come since the last look: it has caught up. */
+	if (found > 0 && found < RENT_EVERY)
+		l->rests = RESTS_LONG;
 	if (l->rests < RENT_EVERY)
 		rent_prefetch(b, l, RENT_LOOKS - found);
 }
