@@ -176,6 +176,12 @@ static inline uint32_t slots_end(const struct slots *t)
 	return t->fresh << SLOT_WORD_LOG2;
 }
 
+/* The chunk of the slot with this number. */
+static inline size_t slot_chunk(uint32_t number)
+{
+	return (size_t)(63 ^ __builtin_clzll(number)) - SLOT_FIRST_LOG2;
+}
+
 /*
  * The address of the slot with this number.  chunk is the word for its chunk.
  * That word holds the address that slot 0 would have if the chunk reached down
@@ -183,12 +189,6 @@ static inline uint32_t slots_end(const struct slots *t)
  * chunk that does not exist.
  */
 #define SLOT_CHUNK_THERE 1u
-
-/* The chunk of the slot with this number. */
-static inline size_t slot_chunk(uint32_t number)
-{
-	return (size_t)(63 ^ __builtin_clzll(number)) - SLOT_FIRST_LOG2;
-}
 
 static inline struct slot *slot_address(uintptr_t chunk, uint32_t number)
 {
@@ -289,10 +289,8 @@ static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
 /* Under the lock. */
 static inline void slots_set_free(struct slots *t, uint32_t number)
 {
-	uint32_t word = number >> SLOT_WORD_LOG2;
-
-	t->bits[slot_chunk(number)][word] |= UINT64_C(1) << (number % 64);
-	t->last = word;
+	t->last = number >> SLOT_WORD_LOG2;
+	*slots_word(t, t->last) |= UINT64_C(1) << (number % SLOT_FIRST_NUMBER);
 	t->used--;
 }
 
