@@ -55,6 +55,15 @@ def capacities():
                    cpu_ns=500, ran_s=1420000)]
 
 
+def openings():
+    late = {f"{part}_{key}": 1000 * n
+            for part, n in (("first", 2), ("rest", 1))
+            for key in ("p50", "p99", "max")}
+    return [record("timerthread", "opening", 1,
+                   {"count": 1000, "span": 10, "after": 3}, **late,
+                   cpu_ns=700, lost=0)]
+
+
 def sparse():
     late = {"late_p50": 1000, "late_p99": 2000, "late_p999": 3000,
             "late_max": 4000, "cpu_ns": 5000, "early": 0}
@@ -80,8 +89,8 @@ def troubles():
 
 
 def results():
-    return pairs() + mixes() + fires() + capacities() + sparse() + \
-        troubles() + simulated()
+    return pairs() + mixes() + fires() + capacities() + openings() + \
+        sparse() + troubles() + simulated()
 
 
 def lines(records):

@@ -77,6 +77,13 @@ def capacity():
             for rate in (500000, 1000000, 2000000)]
 
 
+def opening():
+    return [Case("opening", (("count", count), ("span", span),
+                             ("after", after)), after + span + 2, rounds=1,
+                 who=TIMERS, needs=count * 400 >> 20)
+            for count, span, after in ((2000000, 1, 2), (5000000, 10, 3))]
+
+
 def pending():
     return [case("pending", {"count": 10**n}, 0.4, extra, rounds=rounds,
                  needs=10**n * 400 >> 20)
@@ -129,6 +136,7 @@ def full():
         *[Case("fire", (("count", 1000000), *keys.items()), 3, rounds=2,
                who=TIMERS) for keys in threads],
         *capacity(),
+        *opening(),
         Case("burst", (("count", 5000000),), 4, rounds=2, who=TIMERS,
              needs=5000000 * 400 >> 20),
         *paced(),

@@ -144,6 +144,22 @@ def capacity(results):
             for at in results.wheres("capacity")]
 
 
+def opening(results):
+    text = ("All were scheduled long before, each for a random moment of these "
+            "seconds.  Late: one timer of 16, of those that are due in the "
+            "first tenth of the time, and of the others.  CPU time a timer is "
+            "of all that the worker did from then on.  lost: not run half a "
+            "second after the last was due.")
+    keys = ("p50", "p99", "max")
+    return [Table(f"Opening, {at.get('count')} timers in {at.get('span'):g} s",
+                  text,
+                  [("first: late by us", lateness(at, "first_", keys)),
+                   ("others", lateness(at, "rest_", keys)),
+                   ("CPU", [Column("ns", at, gross("cpu_ns"))]),
+                   ("timers", counted(at, "lost"))])
+            for at in results.wheres("opening")]
+
+
 def sparse(results):
     text = ("One timer at a time, 0.5 to 5 ms ahead, in an idle process.  In "
             "brackets: a thread that just sleeps, with a timer slack of 1 ns "
@@ -281,8 +297,8 @@ def simulated(results):
             by_threads("p99, us", "probe", gross("late_p99", US)))]
 
 
-ALL = (pair, mixed, handover, paced, fire, capacity, sparse, pending, earlier,
-       burst, keepalive, tail, simulated)
+ALL = (pair, mixed, handover, paced, fire, capacity, opening, sparse, pending,
+       earlier, burst, keepalive, tail, simulated)
 
 
 def tables(results):

@@ -83,6 +83,12 @@ class Report(unittest.TestCase):
         self.assertEqual(row(self.lines, "timerthread", start),
                          ["1.00", "2.00", "3.00", "4.00", "500", "1.42"])
 
+    def test_opening(self):
+        start = self.lines.index("Opening, 1000 timers in 10 s")
+        self.assertEqual(row(self.lines, "timerthread", start),
+                         ["2.00", "2.00", "2.00", "1.00", "1.00", "1.00",
+                          "700", "0"])
+
     def test_simulated(self):
         start = self.lines.index("Simulated, 64 cores")
         self.assertEqual(row(self.lines, "simulated", start), ["16.0", "1000"])

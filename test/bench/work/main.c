@@ -25,6 +25,7 @@ static const struct {
 	{"paced", work_paced, " rate timeout seconds "},
 	{"capacity", work_capacity, " rate threads seconds "},
 	{"fire", work_fire, " count threads "},
+	{"opening", work_opening, " count span after watched "},
 	{"sparse", work_sparse, " count "},
 	{"sleeps", work_sleeps, " how count "},
 	{"pending", work_pending, " count seconds "},

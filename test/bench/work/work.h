@@ -112,6 +112,7 @@ int work_fire(void);
 int work_handover(void);
 int work_keepalive(void);
 int work_mixed(void);
+int work_opening(void);
 int work_paced(void);
 int work_pair(void);
 int work_pending(void);
