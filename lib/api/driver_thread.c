@@ -91,9 +91,9 @@ static void *thread_main(void *arg)
 	thread_prepare(tt->options.name, tt);
 	/* It also works where the stack cannot be unwound (see call.h). */
 	pthread_cleanup_push(call_left, NULL);
-	wakeup_begin(&tt->engine.wakeup);
+	wakeup_set_awake(&tt->engine.wakeup, true);
 	if (take_turns(tt)) {
-		wakeup_end(&tt->engine.wakeup);
+		wakeup_set_awake(&tt->engine.wakeup, false);
 		/* The thread's last use of tt. */
 		driver_end(tt);
 	}

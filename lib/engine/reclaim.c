@@ -22,7 +22,7 @@ static bool begin_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	uint64_t passed = since(e, t->began);
-	bool told = garbage_is_told(&e->wakeup);
+	bool told = atom32_load(&e->wakeup.limit) == WAKEUP_TOLD;
 
 	if (!told && e->until < t->next &&
 	    (passed < RECLAIM_NS || passed < t->pause))

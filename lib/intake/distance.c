@@ -31,15 +31,3 @@ const unsigned char distance_lanes[64] = {
 	10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
 	10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0,
 };
-
-int64_t distance_ahead(unsigned lane)
-{
-	unsigned bit = 0;
-
-	if (lane == 0)
-		return NEAR_NS / 64;
-	while (distance_lanes[bit] < lane)
-		bit++;
-	bit += TICK_LOG2 - 2;
-	return INT64_C(1) << bit < AHEAD_MAX ? INT64_C(1) << bit : AHEAD_MAX;
-}

@@ -57,6 +57,11 @@ static inline unsigned distance_lane(int64_t base, int64_t deadline)
  */
 #define AHEAD_MAX (INT64_C(1) << 29)
 
-int64_t distance_ahead(unsigned lane);
+static inline int64_t distance_ahead(unsigned lane)
+{
+	int log2 = lane == 0 ? 17 : 2 * (int)lane + 19;
+
+	return INT64_C(1) << log2 < AHEAD_MAX ? INT64_C(1) << log2 : AHEAD_MAX;
+}
 
 #endif

@@ -35,12 +35,6 @@ bool garbage_tell(struct bucket *b, struct wakeup *w);
  */
 uint32_t garbage_count(struct bucket *b, struct wakeup *w);
 
-/* Is the sum above the limit? */
-static inline bool garbage_is_told(const struct wakeup *w)
-{
-	return atom32_load(&w->limit) == WAKEUP_TOLD;
-}
-
 /* The driver has looked: so many live. */
 void garbage_set_limit(struct wakeup *w, uint64_t live);
 

@@ -52,21 +52,14 @@ static void count_awake(struct wakeup *w, int64_t now)
 	w->awake_since = INT64_MAX;
 }
 
-void wakeup_begin(struct wakeup *w)
-{
-	int64_t now = clock_now(CLOCK_MONOTONIC);
-
-	lock_acquire(&w->lock);
-	w->awake_since = now;
-	lock_release(&w->lock);
-}
-
-void wakeup_end(struct wakeup *w)
+void wakeup_set_awake(struct wakeup *w, bool awake)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC);
 
 	lock_acquire(&w->lock);
 	count_awake(w, now);
+	if (awake)
+		w->awake_since = now;
 	lock_release(&w->lock);
 }
 

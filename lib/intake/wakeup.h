@@ -158,9 +158,8 @@ int64_t wakeup_next(struct wakeup *w);
  */
 int64_t wakeup_awake(struct wakeup *w);
 
-/* The driver's thread begins, or ends; it is awake. */
-void wakeup_begin(struct wakeup *w);
-void wakeup_end(struct wakeup *w);
+/* The driver's thread begins, and is awake; or it ends. */
+void wakeup_set_awake(struct wakeup *w, bool awake);
 
 /*
  * Begins to collect everything that is due by this time: stores which buckets
