@@ -98,18 +98,6 @@ static enum step run_next(struct engine *e)
 	return fire(e);
 }
 
-static void trim(struct engine *e)
-{
-	while (pending_trim(&e->pending) && !is_spent(e))
-		e->effort += BLOCK_ENTRIES;
-}
-
-/* True: there is more to reclaim. */
-static bool reclaim(struct engine *e)
-{
-	return !is_spent(e) && !wakeup_stopping(&e->wakeup) && reclaim_step(e);
-}
-
 static void begin_turn(struct engine *e, int64_t until)
 {
 	engine_set_busy(e);
@@ -144,9 +132,11 @@ bool engine_turn(struct engine *e, int64_t until)
 		/* A wall clock is read before each run. */
 		e->chained = step == STEP_RAN && watch_goes_on(&e->watch);
 	} while (step != STEP_DONE);
-	while (reclaim(e))
+	while (!is_spent(e) && !wakeup_stopping(&e->wakeup) && reclaim_step(e))
 		;
-	trim(e);
+	/* A turn does one step of it, so that no timer waits for more. */
+	if (!is_spent(e) && pending_tidy(&e->pending, until))
+		e->effort = EFFORT_MAX;
 	end_turn(e);
 	return true;
 }

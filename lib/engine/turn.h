@@ -14,12 +14,13 @@
  * Guarantees:
  *  1. A timer never runs before its deadline, and the timers of a turn run in
  *     the order of their deadlines.
- *  2. A bucket is visited when its earliest arrival is due.  Timers that are
- *     far from due stay in it.  When nothing more is due, the engine reclaims;
- *     see reclaim.h.
+ *  2. A bucket is visited when its earliest arrival is due, or some time before
+ *     if it has many.  Timers that are far from due stay in it.  When nothing
+ *     more is due, the engine reclaims (reclaim.h), and opens a block ahead of
+ *     its time or frees some.
  *  3. A timer that is due waits until the rows of the timers that arrived with
  *     it (queue.h) are read, about ten nanoseconds for each 255 timers; after
- *     that, for the opening of one block at a time.
+ *     that, for the opening of one block at a time, or the freeing of eight.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop, at most one more callback begins.
  *  6. A turn does a part of the work for timers that are not due, and leaves

@@ -76,17 +76,20 @@ static bool add_spare(struct bucket *b, bool grows)
 	return true;
 }
 
-/* Wakes the driver if there may be much garbage. */
-static void tell(struct bucket *b, struct wakeup *w)
+/*
+ * The lane grows.  Wakes the driver if there may be much garbage, or if it is
+ * time to visit the lane.
+ */
+static void tell(struct bucket *b, struct wakeup *w, const struct lane *l)
 {
-	int64_t now;
-	bool kick;
+	int64_t now, at;
 
 	lock_acquire(&b->lock);
 	now = clock_add(b->now, -w->slack);
-	kick = garbage_tell(b, w) && now < b->nearest &&
-	       arrival_announce(b, w, now);
-	arrival_leave(b, w, kick);
+	at = bucket_visit_at(b, l);
+	if (garbage_tell(b, w) && now < at)
+		at = now;
+	arrival_leave(b, w, arrival_visit_by(b, w, at));
 }
 
 /* One of this many calls pays rent, and finds slots for the next ones. */
@@ -110,8 +113,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 	bool full, spare, grows;
 	uint32_t rows;
 
-	if (slot)
-		tell(b, w);
+	tell(b, w, l);
 
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);
@@ -236,8 +238,6 @@ TT_NOINLINE bool arrival_announce(struct bucket *b, struct wakeup *w,
 bool arrival_push_at_once(struct bucket *b, struct wakeup *w, struct lane *l,
 			  struct entry e)
 {
-	int64_t time = clock_add(e.deadline, -w->slack);
-
 	queue_push(&l->queue, e);
-	return time < b->nearest && arrival_announce(b, w, time);
+	return arrival_visit_by(b, w, clock_add(e.deadline, -w->slack));
 }

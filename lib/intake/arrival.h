@@ -53,6 +53,13 @@ int arrival_grow_slots(struct bucket *b);
  */
 bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t time);
 
+/* The same, unless the driver comes by then in any case. */
+static inline bool arrival_visit_by(struct bucket *b, struct wakeup *w,
+				    int64_t time)
+{
+	return time < b->nearest && arrival_announce(b, w, time);
+}
+
 /*
  * For a deadline that is earlier than all in its lane, or doubtful.  If the
  * lane or the deadline may be wrong, and the caller does not know the time (now
@@ -151,8 +158,8 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 				struct lane *l, struct entry e)
 {
-	return unlikely(queue_push(&l->queue, e)) && e.deadline < b->nearest &&
-	       arrival_announce(b, w, e.deadline);
+	return unlikely(queue_push(&l->queue, e)) &&
+	       arrival_visit_by(b, w, e.deadline);
 }
 
 /* The same for an entry that must not wait for the slack. */

@@ -60,6 +60,20 @@ void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now)
 	bucket_set_doubtful(b, w);
 }
 
+/*
+ * Half of the time by which blocks may be collected early: so one visit takes
+ * those of the other half.  In lane 0 that would be too little to be of use.
+ */
+int64_t bucket_visit_at(const struct bucket *b, const struct lane *l)
+{
+	unsigned lane = (unsigned)(l - b->lane);
+	const struct queue *q = &l->queue;
+
+	if (q->blocks <= BLOCKS_FEW || lane == 0 || q->nearest == INT64_MAX)
+		return q->nearest;
+	return clock_add(q->nearest, -distance_ahead(lane) / 2);
+}
+
 void bucket_set_open(struct bucket *b, bool open)
 {
 	lock_acquire(&b->lock);

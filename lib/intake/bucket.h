@@ -4,10 +4,10 @@
  * calls on different CPUs share no cache line.
  *
  * Its arrivals are in lanes, by how far they are from due (distance.h).  The
- * driver visits the bucket when the nearest arrival is due.  From each lane it
- * takes only the blocks that hold entries that are due, or nearly due.  Entries
- * that are far stay in the bucket, where it costs little to find out that their
- * timers were cancelled.
+ * driver visits the bucket when the nearest arrival is due, or some time before
+ * if a lane has many blocks.  From each lane it takes only the blocks that hold
+ * entries that are due, or nearly due.  Entries that are far stay in the
+ * bucket, where it costs little to find out that their timers were cancelled.
  *
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
@@ -184,6 +184,17 @@ void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now);
 
 /* To be called when `nearest` was changed.  Under the lock. */
 void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
+
+/* So many blocks are opened in some tens of microseconds. */
+#define BLOCKS_FEW 16
+
+/*
+ * When the driver must visit the lane: when its first arrival is due; if it has
+ * more than a few blocks, earlier.  For if deadlines are in no order, each of
+ * these blocks has an arrival that is due soon, and the driver needs time to
+ * open all of them.  Under the lock.
+ */
+int64_t bucket_visit_at(const struct bucket *b, const struct lane *l);
 
 /* As slots_end, without the lock. */
 uint32_t bucket_end(struct bucket *b);

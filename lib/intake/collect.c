@@ -53,7 +53,7 @@ static bool take_blocks(struct bucket *b, struct visit *v)
 	while (v->lane < LANES) {
 		struct queue *q = &b->lane[v->lane].queue;
 
-		if (q->nearest <= v->by &&
+		if (bucket_visit_at(b, &b->lane[v->lane]) <= v->by &&
 		    !queue_take(q, &v->cursor,
 				clock_add(v->by, distance_ahead(v->lane))))
 			return false;
@@ -83,8 +83,8 @@ static void announce(struct bucket *b, struct wakeup *w)
 	const struct slot *first = slot_heap_first(&b->stranded, &b->slots);
 	int64_t nearest = first ? first->queued : INT64_MAX;
 
-	for (int i = 0; i < LANES; i++) {
-		int64_t t = b->lane[i].queue.nearest;
+	for (const struct lane *l = b->lane; l < b->lane + LANES; l++) {
+		int64_t t = bucket_visit_at(b, l);
 
 		nearest = t < nearest ? t : nearest;
 	}
@@ -123,10 +123,15 @@ static size_t put_some(struct bucket *b, struct wakeup *w,
 		       const struct entry *e, size_t n, struct arrival *a)
 {
 	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
+		bool grows;
+
 		*a = arrival_aim(b, e[n - 1].deadline);
+		grows = !queue_has_room(&a->lane->queue, 1);
 		if (!arrival_has_room(b, a->lane))
 			break;
 		arrival_push(b, w, a->lane, e[--n]);
+		if (unlikely(grows))
+			arrival_visit_by(b, w, bucket_visit_at(b, a->lane));
 	}
 	return n;
 }

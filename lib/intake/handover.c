@@ -36,7 +36,7 @@ static bool strand(struct bucket *b, struct wakeup *w, struct slot *s)
 {
 	set_handed_over(s);
 	slot_heap_add(&b->stranded, &b->slots, s);
-	return s->queued < b->nearest && arrival_announce(b, w, s->queued);
+	return arrival_visit_by(b, w, s->queued);
 }
 
 bool handover_move(struct bucket *b, struct wakeup *w, struct slot *s,

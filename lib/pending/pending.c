@@ -12,11 +12,14 @@
 /* How many entries a step looks at. */
 #define LOOKS 64
 
-/* How many entries ahead a slot is prefetched. */
-#define PREFETCH 8
+/*
+ * How many entries ahead a slot is prefetched.  (4 million that expire in one
+ * second: with 8, 150 ns for each that is opened; with 32, 106.)
+ */
+#define PREFETCH 32
 
-/* How many spare blocks are freed at a time. */
-#define TRIM_MAX 64
+/* How many spare blocks are freed at a time: each is a system call. */
+#define TRIM_MAX 8
 
 /* If the heap has fewer entries, the wheel is not used. */
 #define HEAP_SMALL 64
@@ -288,7 +291,6 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 	}
 	pending_send_back(p, b->entry, far);
 	block_push(&p->spares, b);
-	pending_trim(p);
 }
 
 /* Nothing here is due earlier than this. */
@@ -361,12 +363,10 @@ struct entry pending_take(struct pending *p)
 	return e;
 }
 
-bool pending_trim(struct pending *p)
+/* Frees some spares, if there are too many.  True: there are still too many. */
+static bool trim(struct pending *p)
 {
 	struct block **kept = &p->spares, *surplus = NULL;
-
-	if (p->heap.n < p->reserve)
-		p->purge_at = p->reserve;
 
 	for (int i = 0; *kept && i < SPARES_MAX; i++)
 		kept = &(*kept)->next;
@@ -374,6 +374,17 @@ bool pending_trim(struct pending *p)
 		block_push(&surplus, block_pop(kept));
 	block_pool_give(&p->intake->pool, surplus);
 	return *kept != NULL;
+}
+
+bool pending_tidy(struct pending *p, int64_t now)
+{
+	if (p->heap.n < p->reserve)
+		p->purge_at = p->reserve;
+	if (p->blocks.n <= BLOCKS_FEW)
+		return trim(p);
+	wheel_advance(&p->wheel, now);
+	open_block(p, take_block(p), near_to(now));
+	return true;
 }
 
 size_t pending_bytes(const struct pending *p)

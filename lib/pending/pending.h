@@ -11,13 +11,20 @@
  * which the driver seldom looks.  A timer comes here a few times for each lane
  * that it goes through.
  *
+ * If deadlines are in no order, each block has a timer that is due soon.  So if
+ * there are more than a few blocks, they are opened while nothing is due, and
+ * before their first timer is (bucket_visit_at).  4 million timers, each due at
+ * a random moment of the same two seconds, were late by up to 57 ms in the
+ * first 0.2 s when blocks were opened only when they had to be, and by 1 to 9
+ * ms since then (in a virtual machine with two CPUs, the 99th percentile).
+ *
  * Guarantees:
  *  1. pending_next finds the earliest timer of all, and never one that was
  *     cancelled or moved before it looked: dead entries that come to the top
  *     are dropped, and their slots are freed; those of timers that were moved
  *     are filed again.
- *  2. No call takes longer than it takes to file a block of entries.
- *     Exception: see 5.
+ *  2. No call takes longer than it takes to file a block of entries, or to free
+ *     eight.  Exception: see 5.
  *  3. A timer that is cancelled here is found when its slice is opened or its
  *     deadline comes.  If the driver is awake then, that is at most half a
  *     second plus PENDING_NEAR_NS later.
@@ -87,8 +94,12 @@ void pending_file(struct pending *p, struct entry e, int64_t now);
 /* Puts n entries back into their buckets, for the next visits there. */
 void pending_send_back(struct pending *p, const struct entry *e, size_t n);
 
-/* Frees some spares, if there are too many.  True: there are still too many. */
-bool pending_trim(struct pending *p);
+/*
+ * For a driver that has nothing to run at the time now.  If more than a few
+ * blocks are not yet opened, opens the first of them.  Otherwise frees some
+ * spares, if there are too many.  True: there is more to do.
+ */
+bool pending_tidy(struct pending *p, int64_t now);
 
 /* Its memory, without a few spares. */
 size_t pending_bytes(const struct pending *p);

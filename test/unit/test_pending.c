@@ -16,7 +16,7 @@ START_TEST(empty)
 	begin_pending(2);
 	ck_assert(pending_next(&pending, NOW, &t));
 	ck_assert_int_eq(t, INT64_MAX);
-	pending_trim(&pending);
+	pending_tidy(&pending, now());
 	collect(INT64_MAX);
 	ck_assert_int_eq(earliest(), INT64_MAX);
 	end_pending();
@@ -371,19 +371,58 @@ START_TEST(trims_its_spares)
 	collect(NOW + BLOCKS);
 	for (unsigned i = 0; i < BLOCKS * BLOCK_ENTRIES; i++)
 		run();
+	while (pending_tidy(&pending, now()))
+		;
 	ck_assert_uint_le(count_blocks(pending.spares), 20);
 	for (unsigned i = 0; i < BLOCKS; i++)
 		block_push(&pending.spares, block_alloc());
 	after = count_blocks(pending.spares);
 	do {
 		before = after;
-		more = pending_trim(&pending);
+		more = pending_tidy(&pending, now());
 		after = count_blocks(pending.spares);
-		ck_assert_uint_le(before - after, 64);
+		ck_assert_uint_le(before - after, 8);
 		ck_assert(!more || after < before);
 	} while (more);
 	ck_assert_uint_gt(after, 0);
 	ck_assert_uint_le(after, 20);
+	end_pending();
+}
+END_TEST
+
+/* While there is time: all but a few, the first one first, a block a step. */
+START_TEST(opens_blocks_ahead)
+{
+	enum { BLOCKS = 40, N = BLOCKS * BLOCK_ENTRIES };
+	static int64_t deadline[N];
+	const int64_t first = NOW + 3 * SECOND;
+	uint64_t rng = test_seed();
+
+	begin_pending(2);
+	for (int i = 0; i < N; i++) {
+		deadline[i] = first;
+		if (i % BLOCK_ENTRIES > 0)
+			deadline[i] +=
+				(int64_t)(next_random(&rng) % (2 * SECOND));
+		schedule_in(&intake->bucket[0], deadline[i]);
+	}
+	collect(first);
+	ck_assert_uint_eq(pending.blocks.n, BLOCKS);
+	watch_set(&watch, first - MS);
+	for (size_t n = BLOCKS; n > BLOCKS_FEW; n--) {
+		ck_assert_uint_eq(pending.blocks.n, n);
+		ck_assert(pending_tidy(&pending, now()));
+		check();
+	}
+	while (pending_tidy(&pending, now()))
+		;
+	ck_assert_uint_eq(pending.blocks.n, BLOCKS_FEW);
+	ck_assert_uint_eq(entries(), N);
+	qsort(deadline, N, sizeof(deadline[0]), by_value);
+	for (int i = 0; i < N; i++) {
+		ck_assert_int_eq(earliest(), deadline[i]);
+		run();
+	}
 	end_pending();
 }
 END_TEST
@@ -565,6 +604,7 @@ int main(void)
 		first_moved,
 		files_near_and_far,
 		trims_its_spares,
+		opens_blocks_ahead,
 		keeps_the_order,
 		the_dead_go_in_their_time,
 #ifndef FAIL_ALLOC_UNAVAILABLE

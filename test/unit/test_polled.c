@@ -243,8 +243,8 @@ START_TEST(a_burst_of_the_cancelled)
 					 &id[i]) != 0)
 			abort();
 	}
-	/* For the first, and because so many slots are in use. */
-	ck_assert_uint_eq(atom32_load(&sets), 2);
+	/* For the first, for so many blocks, and for so many slots. */
+	ck_assert_uint_le(atom32_load(&sets), 3);
 	lie_down();
 	for (int i = 0; i < N; i++)
 		timerthread_cancel(tt, id[i]);
@@ -255,8 +255,8 @@ START_TEST(a_burst_of_the_cancelled)
 				  (BLOCKS_A_CALL + 2) * BLOCK_ENTRIES);
 	}
 	ck_assert_uint_eq(slots_in_use(), 0);
-	/* On a slow machine it may have been set for the last of them. */
-	ck_assert_int_le(wakeups(30), 1);
+	/* When those would have been due that were put back into a lane. */
+	ck_assert_int_le(wakeups(150), LANES);
 	ck_assert_int_eq(wakeups(30), 0);
 	schedule(0, note, NULL);
 	wait_readable();

@@ -106,7 +106,9 @@ static void check_jobs(void)
 		ck_assert_uint_eq(atom32_load(&j->early), 0);
 		ck_assert_uint_eq(atom32_load(&j->late), 0);
 	}
-	ck_assert_int_eq(dispatch(), 0);
+	/* Blocks that are no longer used are freed a few at a time. */
+	for (int i = 0; i < 100 && readable(); i++)
+		ck_assert_int_eq(dispatch(), 0);
 	ck_assert(!readable());
 }
 

@@ -122,10 +122,10 @@ START_TEST(beyond_the_reserve_and_back)
 		ck_assert_uint_eq(pending.purge_at, 4 * RESERVE);
 		while (pending.heap.n > RESERVE)
 			pending_take(&pending);
-		pending_trim(&pending);
+		pending_tidy(&pending, now());
 		ck_assert_uint_eq(pending.purge_at, 4 * RESERVE);
 		pending_take(&pending);
-		pending_trim(&pending);
+		pending_tidy(&pending, now());
 		ck_assert_uint_eq(pending.purge_at, RESERVE);
 		/* No chunk is added for what is of no use. */
 		for (int i = 0; i < MANY; i++) {

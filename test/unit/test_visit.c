@@ -62,6 +62,59 @@ START_TEST(a_visit_leaves_what_is_later)
 }
 END_TEST
 
+/* Time to open them: so one with more than a few blocks is visited earlier. */
+START_TEST(many_blocks_are_visited_early)
+{
+	enum { N = (BLOCKS_FEW + 2) * BLOCK_ENTRIES };
+
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		const int64_t first = NOW + in_middle_of(lane);
+		const int64_t early = first - distance_ahead(lane) / 2;
+
+		begin();
+		for (size_t i = 0; i < BLOCKS_FEW * BLOCK_ENTRIES; i++)
+			schedule(first + (int64_t)(i / BLOCK_ENTRIES));
+		ck_assert_int_eq(announced(), first);
+		for (size_t i = BLOCKS_FEW * BLOCK_ENTRIES; i < N; i++)
+			schedule(first);
+		ck_assert_int_eq(announced(), lane > 0 ? early : first);
+		ck_assert_uint_eq(take(announced() - 1), 0);
+		ck_assert_uint_eq(take(announced()), N);
+		ck_assert_int_eq(announced(), INT64_MAX);
+		end();
+	}
+}
+END_TEST
+
+/* Also if nobody but the driver has filled it. */
+START_TEST(put_back_and_visited_early)
+{
+	enum { N = (BLOCKS_FEW + 2) * BLOCK_ENTRIES };
+	const unsigned lane = 4;
+	const int64_t first = NOW + in_middle_of(lane);
+
+	begin();
+	for (size_t i = 0; i < N; i++)
+		schedule(first);
+	ck_assert_uint_eq(take(first), N);
+	must(bucket_put(bucket, &wakeup, &spares, taken, N) == 0);
+	ck_assert_int_eq(announced(), first - distance_ahead(lane) / 2);
+	ck_assert_uint_eq(take(announced()), N);
+	end();
+}
+END_TEST
+
+START_TEST(what_never_comes_is_not_announced)
+{
+	begin();
+	for (size_t i = 0; i < (BLOCKS_FEW + 2) * BLOCK_ENTRIES; i++)
+		schedule(TIMERTHREAD_NEVER);
+	ck_assert_uint_eq(take(INT64_MAX - 1), 0);
+	ck_assert_int_eq(announced(), INT64_MAX);
+	end();
+}
+END_TEST
+
 /* As many as a step takes, in lane 0. */
 static void fill_a_step(void)
 {
@@ -261,6 +314,9 @@ int main(void)
 	const TTest *const tests[] = {
 		a_visit_leaves_what_is_far,
 		a_visit_leaves_what_is_later,
+		many_blocks_are_visited_early,
+		put_back_and_visited_early,
+		what_never_comes_is_not_announced,
 		a_visit_goes_by_steps,
 		arrivals_between_steps,
 		an_earlier_one_between_steps,
