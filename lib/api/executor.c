@@ -68,16 +68,14 @@ static bool run_on_executor(struct timerthread *tt, struct slot *s,
 static bool enter_and_run(struct timerthread *tt, struct slot *s)
 {
 	struct running running;
+	/* Else the instance was stopped; the timer stays as it is. */
+	bool open = runs_begin(&tt->runs, &running);
 
-	if (!runs_begin(&tt->runs, &running)) {
-		/* The instance was stopped; the timer stays as it is. */
-		leave_run(tt, true);
-		return true;
-	}
-	if (!run_on_executor(tt, s, &running))
+	if (open && !run_on_executor(tt, s, &running))
 		return false;
-	tool_release(&tt->runs);
-	leave_run(tt, runs_end(&running));
+	if (open)
+		tool_release(&tt->runs);
+	leave_run(tt, !open || runs_end(&running));
 	return true;
 }
 

@@ -174,7 +174,7 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 /* Counts one more of what the mutex protects. */
 void instance_count(struct timerthread *tt, struct counter *c);
 
-/* The time, even before start.  Not for an inherited instance. */
+/* The time, even before start.  Not if it is inherited and virtual. */
 static inline int64_t instance_now(const struct timerthread *tt)
 {
 	return likely(instance_lives(tt)) ? watch_now(tt->engine.wakeup.watch)

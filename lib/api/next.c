@@ -33,7 +33,7 @@ TT_EXPORT_RARE int timerthread_get_next_deadline(struct timerthread *tt,
 						 int64_t *ret_deadline)
 {
 	KEEP_ERRNO;
-	int64_t t, now;
+	int64_t t;
 	int r;
 
 	if (!tt || !ret_deadline)
@@ -45,7 +45,6 @@ TT_EXPORT_RARE int timerthread_get_next_deadline(struct timerthread *tt,
 	/* Only now: a stop before that need not have woken the loop again. */
 	if (wakeup_stopping(&tt->engine.wakeup))
 		return -ESHUTDOWN;
-	now = instance_now(tt);
-	*ret_deadline = t > now ? t : now;
+	*ret_deadline = clock_later(t, instance_now(tt));
 	return 0;
 }

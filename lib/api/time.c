@@ -8,22 +8,14 @@
 #include "os/base.h"
 #include "os/clock.h"
 
-/*
- * An instance that a parent has started has a clock, too.  A virtual clock
- * stands still, and its lock may be held by a thread that does not exist here.
- */
-static int64_t inherited_now(const struct timerthread *tt)
-{
-	const struct watch *w = &tt->engine.watch;
-
-	return w->is_virtual ? w->shown : clock_now(w->clock);
-}
-
 TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
 {
 	if (!tt)
 		return clock_now(CLOCK_MONOTONIC);
-	return instance_inherited(tt) ? inherited_now(tt) : instance_now(tt);
+	/* It stands still.  A thread that is not here may hold its lock. */
+	if (instance_inherited(tt) && tt->engine.watch.is_virtual)
+		return tt->engine.watch.shown;
+	return instance_now(tt);
 }
 
 TT_EXPORT int64_t timerthread_from_timespec(int64_t tv_sec, int64_t tv_nsec)

@@ -64,11 +64,11 @@ static bool is_due(struct engine *e, int64_t deadline)
 /* The earliest timer is not yet known, but it is not due before e->next. */
 static enum step search_on(struct engine *e)
 {
-	if (is_due(e, e->next))
-		return STEP_MORE;
-	if (is_spent(e))
+	bool due = is_due(e, e->next);
+
+	if (!due && is_spent(e))
 		return STEP_DONE;
-	e->effort += BLOCK_ENTRIES;
+	e->effort += due ? 0 : BLOCK_ENTRIES;
 	return STEP_MORE;
 }
 

@@ -125,15 +125,6 @@ static bool has_free(struct bucket *b, struct pass *p)
 	return any;
 }
 
-/*
- * The same, or has it dead ones?  If there are none of these, it looks again:
- * another thread may have freed a slot before salvage came to it.
- */
-static bool has_slots(struct bucket *b, struct pass *p)
-{
-	return has_free(b, p) || bucket_salvage(b, &p->looks) || has_free(b, p);
-}
-
 static uint32_t bucket_after(const struct intake *in, uint32_t i)
 {
 	return i + 1 < in->n ? i + 1 : 0;
@@ -142,7 +133,8 @@ static uint32_t bucket_after(const struct intake *in, uint32_t i)
 /*
  * Tries all buckets, first the one that had slots last time, or the one behind
  * that where the looks have ended; each as long as it has some, because other
- * threads may be faster.
+ * threads may be faster.  If there are no dead ones either, it looks again:
+ * another thread may have freed a slot before salvage came to it.
  */
 static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 		   const struct timer *t, uint64_t *ret_id, struct pass *p)
@@ -158,7 +150,9 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 		next = p->looks > 0 ? bucket_after(in, i) : next;
 		/* A bucket that was never used has none. */
 		while (slots_at(&other->slots, SLOT_FIRST_NUMBER) &&
-		       has_slots(other, p)) {
+		       (has_free(other, p) ||
+			bucket_salvage(other, &p->looks) ||
+			has_free(other, p))) {
 			r = bucket_schedule(other, w, t, ret_id);
 			if (lacks_memory(r))
 				continue;

@@ -35,7 +35,7 @@
  * that keeps most threads apart; negative: unknown.
  */
 
-/* Gives the calling thread its name, and sleeps that end on time. */
+/* Gives the calling thread its name, and lets it wake up on time. */
 void system_name_thread(const char *name);
 
 /* The thread may run on all CPUs on which the process's main thread may. */

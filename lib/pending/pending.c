@@ -214,9 +214,13 @@ static bool add_to_wheel(struct pending *p, struct entry e)
 	return wheel_add(&p->wheel, e, &p->spares);
 }
 
+/*
+ * A timer is kept if it is due within this time from now, or from the first
+ * deadline of its block if that is later.
+ */
 static int64_t near_to(int64_t now)
 {
-	return clock_add(now, PENDING_NEAR_NS);
+	return clock_add(now, NEAR_NS);
 }
 
 void pending_file(struct pending *p, struct entry e, int64_t now)

@@ -27,7 +27,7 @@
  *     eight.  Exception: see 5.
  *  3. A timer that is cancelled here is found when its slice is opened or its
  *     deadline comes.  If the driver is awake then, that is at most half a
- *     second plus PENDING_NEAR_NS later.
+ *     second plus NEAR_NS later.
  *  4. If there is no memory, nothing is lost and the order is kept.
  *  5. When a reserve is used up, no memory is allocated before the heap was
  *     searched for an entry that is no longer of use.  This costs two looks on
@@ -43,12 +43,6 @@
 #include "intake/intake.h"
 #include "pending/heap.h"
 #include "pending/wheel.h"
-
-/*
- * A timer is kept if it is due within this time from now, or from the first
- * deadline of its block if that is later.
- */
-#define PENDING_NEAR_NS NEAR_NS
 
 struct pending {
 	struct intake *intake;

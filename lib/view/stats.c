@@ -96,13 +96,6 @@ static const struct measured *measured_by(const struct timerthread *tt,
 	return r->part && i <= r->cpus.n ? &r->part[i - 1].measured : NULL;
 }
 
-static void add_measured(uint64_t *n, const struct measured *m)
-{
-	n[STAT(RUN_TIME)] += counter_read(&m->run_time.sum);
-	keep_larger(&n[STAT(LONGEST_RUN)], &m->run_time.longest);
-	keep_larger(&n[STAT(LARGEST_LATENESS)], &m->lateness.longest);
-}
-
 static void count_all(struct timerthread *tt, uint64_t *n)
 {
 	struct engine *e = &tt->engine;
@@ -121,8 +114,11 @@ static void count_all(struct timerthread *tt, uint64_t *n)
 	n[STAT(BYTES)] += sizeof(*tt) + atomword_load(&e->pending_bytes) +
 			  block_pool_bytes(&e->intake->pool);
 	n[STAT(AWAKE_TIME)] = (uint64_t)wakeup_awake(&e->wakeup);
-	for (uint32_t i = 0; (m = measured_by(tt, i)); i++)
-		add_measured(n, m);
+	for (uint32_t i = 0; (m = measured_by(tt, i)); i++) {
+		n[STAT(RUN_TIME)] += counter_read(&m->run_time.sum);
+		keep_larger(&n[STAT(LONGEST_RUN)], &m->run_time.longest);
+		keep_larger(&n[STAT(LARGEST_LATENESS)], &m->lateness.longest);
+	}
 	n[STAT_CURRENT_RUN] = (uint64_t)running_longest(tt);
 }
 

@@ -75,7 +75,8 @@ done
 for missing in 'thread monotonic futex' 'thread boottime timerfd_settime' \
 	'thread boottime poll' 'polled monotonic fcntl' \
 	'polled monotonic timerfd_create' 'thread monotonic prctl' \
-	'virtual monotonic mmap' 'default monotonic sched_setaffinity' \
+	'thread monotonic sched_getattr' 'virtual monotonic mmap' \
+	'default monotonic sched_setaffinity' \
 	'default monotonic setpriority'; do
 	status=0
 	# shellcheck disable=SC2086 # three words

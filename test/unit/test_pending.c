@@ -167,12 +167,12 @@ START_TEST(what_is_far_goes_back)
 	collect(first);
 	ck_assert_uint_eq(in_buckets(), 0);
 	ck_assert_int_eq(next_pending(), first);
-	ck_assert_uint_eq(pending.heap.n, 1 + PENDING_NEAR_NS / MS + 1);
+	ck_assert_uint_eq(pending.heap.n, 1 + NEAR_NS / MS + 1);
 	ck_assert_uint_eq(bucket_size(&intake->bucket[1]),
 			  2 * N - pending.heap.n);
 	/* They are announced again. */
 	ck_assert_int_eq(wakeup_arrivals(&wakeup),
-			 first + (PENDING_NEAR_NS / MS + 1) * MS);
+			 first + (NEAR_NS / MS + 1) * MS);
 	check();
 	for (int64_t i = 0, last = 0; i < 2 * N; i++) {
 		ck_assert_int_ge(earliest(), last);
@@ -191,8 +191,8 @@ START_TEST(near_is_counted_from_the_first)
 
 	begin_pending(2);
 	schedule_in(&intake->bucket[0], first);
-	schedule_in(&intake->bucket[0], first + PENDING_NEAR_NS);
-	schedule_in(&intake->bucket[0], first + PENDING_NEAR_NS + 1);
+	schedule_in(&intake->bucket[0], first + NEAR_NS);
+	schedule_in(&intake->bucket[0], first + NEAR_NS + 1);
 	collect(first);
 	ck_assert_int_eq(next_pending(), first);
 	ck_assert_uint_eq(pending.heap.n, 2);
@@ -202,8 +202,8 @@ START_TEST(near_is_counted_from_the_first)
 	/* But where the driver is late, from now. */
 	begin_pending(2);
 	schedule_in(&intake->bucket[0], first);
-	schedule_in(&intake->bucket[0], first + SECOND + PENDING_NEAR_NS);
-	schedule_in(&intake->bucket[0], first + SECOND + PENDING_NEAR_NS + 1);
+	schedule_in(&intake->bucket[0], first + SECOND + NEAR_NS);
+	schedule_in(&intake->bucket[0], first + SECOND + NEAR_NS + 1);
 	watch_set(&watch, first + SECOND);
 	collect(first + SECOND);
 	ck_assert_int_eq(next_pending(), first);
@@ -331,9 +331,9 @@ START_TEST(files_near_and_far)
 	struct entry near, far;
 
 	begin_pending(2);
-	near = entry_of(schedule_in(&intake->bucket[0], NOW + PENDING_NEAR_NS));
+	near = entry_of(schedule_in(&intake->bucket[0], NOW + NEAR_NS));
 	far = entry_of(
-		schedule_in(&intake->bucket[0], NOW + PENDING_NEAR_NS + 1));
+		schedule_in(&intake->bucket[0], NOW + NEAR_NS + 1));
 	collect(NOW + SECOND);
 	ck_assert_int_eq(next_pending(), near.deadline);
 	while (pending.heap.n > 0)

@@ -86,7 +86,7 @@ START_TEST(many_blocks_are_visited_early)
 }
 END_TEST
 
-/* Also if nobody but the driver has filled it. */
+/* Also if nobody but the driver has filled it, with blocks of its own. */
 START_TEST(put_back_and_visited_early)
 {
 	enum { N = (BLOCKS_FEW + 2) * BLOCK_ENTRIES };
@@ -97,6 +97,8 @@ START_TEST(put_back_and_visited_early)
 	for (size_t i = 0; i < N; i++)
 		schedule(first);
 	ck_assert_uint_eq(take(first), N);
+	for (int i = 0; i < BLOCKS_FEW + 2; i++)
+		block_push(&spares, block_alloc());
 	must(bucket_put(bucket, &wakeup, &spares, taken, N) == 0);
 	ck_assert_int_eq(announced(), first - distance_ahead(lane) / 2);
 	ck_assert_uint_eq(take(announced()), N);

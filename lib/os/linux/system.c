@@ -3,19 +3,45 @@
 
 #include "os/system.h"
 
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+/* The kernel's struct sched_attr, in its first version. */
+struct scheduling {
+	uint32_t size, policy;
+	uint64_t flags, nice_and_priority, runtime, deadline, period;
+};
+
+/* The shortest slice that the kernel grants. */
+#define SLICE_NS 100000
+
+/*
+ * By default, the kernel may end a sleep 50 us late to save wake-ups.  Here,
+ * that would be the larger part of a timer's lateness.
+ *
+ * From Linux 6.12 on, a thread may ask for shorter slices of time.  It then
+ * gets a CPU sooner after it wakes up, for no more time altogether.  (A thread
+ * that sleeps for 1 ms again and again, beside 64 busy threads on two CPUs:
+ * with slices of 3 ms, it ran 262 times a second, and was late by 3 ms in the
+ * median; with slices of 0.1 ms, 840 times, and late by 0.04 ms.)
+ */
 void system_name_thread(const char *name)
 {
+	struct scheduling s;
+
 	pthread_setname_np(pthread_self(), name);
-	/*
-	 * By default, the kernel may end a sleep 50 us late to save wake-ups.
-	 * Here, that would be the larger part of a timer's lateness.
-	 */
 	prctl(PR_SET_TIMERSLACK, 1UL);
+	if (syscall(SYS_sched_getattr, 0, &s, sizeof(s), 0) == 0 &&
+	    s.policy == SCHED_OTHER && s.runtime > SLICE_NS) {
+		/* SCHED_FLAG_KEEP_POLICY: another thread may just set one. */
+		s.flags |= 8;
+		s.runtime = SLICE_NS;
+		syscall(SYS_sched_setattr, 0, &s, 0);
+	}
 }
 
 void system_all_cpus(pthread_t thread)

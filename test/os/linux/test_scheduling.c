@@ -82,10 +82,27 @@ END_TEST
 static cpu_set_t seen_cpus;
 static int seen_slack;
 
+/* As sched_getattr(2) gives them. */
+static struct {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t slice, deadline, period;
+} seen_attributes;
+
+static void see_attributes(void)
+{
+	if (syscall(SYS_sched_getattr, 0, &seen_attributes,
+		    sizeof(seen_attributes), 0) != 0)
+		seen_attributes.slice = 0;
+}
+
 static void inspect(void *arg)
 {
 	sched_getaffinity(0, sizeof(seen_cpus), &seen_cpus);
 	seen_slack = prctl(PR_GET_TIMERSLACK);
+	see_attributes();
 	sem_post(arg);
 }
 
@@ -134,6 +151,51 @@ START_TEST(no_timer_slack)
 	setup();
 	inspect_when_started(NULL);
 	ck_assert_int_eq(seen_slack, 1);
+}
+END_TEST
+
+/* It gets a CPU soon after it wakes up; all else is as before. */
+START_TEST(a_short_slice)
+{
+	int nice;
+	uint64_t slice;
+
+	see_attributes();
+	nice = seen_attributes.nice;
+	slice = seen_attributes.slice;
+	setup();
+	inspect_when_started(NULL);
+	ck_assert_int_eq(seen_attributes.nice, nice);
+	/* 0: the kernel does not tell. */
+	ck_assert_uint_eq(seen_attributes.slice,
+			  slice < 100000 ? slice : 100000);
+}
+END_TEST
+
+/* Not permitted to all. */
+START_TEST(a_policy_of_its_own)
+{
+	const struct sched_param param = {.sched_priority = 1};
+	pthread_attr_t attr;
+	int r;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	ck_assert_int_eq(pthread_attr_setschedpolicy(&attr, SCHED_FIFO), 0);
+	ck_assert_int_eq(pthread_attr_setschedparam(&attr, &param), 0);
+	setup();
+	r = timerthread_start(tt, &attr);
+	pthread_attr_destroy(&attr);
+	if (r == -EPERM) {
+		timerthread_destroy(tt);
+		return;
+	}
+	ck_assert_int_eq(r, 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, inspect, &ran, NULL), 0);
+	wait_for(&ran);
+	timerthread_destroy(tt);
+	ck_assert_uint_eq(seen_attributes.policy, SCHED_FIFO);
+	ck_assert_uint_eq(seen_attributes.priority, 1);
 }
 END_TEST
 
@@ -304,6 +366,8 @@ int main(void)
 		moved,
 		attributes_with_an_affinity,
 		no_timer_slack,
+		a_short_slice,
+		a_policy_of_its_own,
 		its_thread_is_ordinary_whoever_comes_first,
 		starts_without_privileges,
 		starts_under_a_filter,
