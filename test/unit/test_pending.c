@@ -332,8 +332,7 @@ START_TEST(files_near_and_far)
 
 	begin_pending(2);
 	near = entry_of(schedule_in(&intake->bucket[0], NOW + NEAR_NS));
-	far = entry_of(
-		schedule_in(&intake->bucket[0], NOW + NEAR_NS + 1));
+	far = entry_of(schedule_in(&intake->bucket[0], NOW + NEAR_NS + 1));
 	collect(NOW + SECOND);
 	ck_assert_int_eq(next_pending(), near.deadline);
 	while (pending.heap.n > 0)
