@@ -34,11 +34,9 @@ TT_EXPORT_RARE int timerthread_get_next_deadline(struct timerthread *tt,
 {
 	KEEP_ERRNO;
 	int64_t t;
-	int r;
+	int r = tt && ret_deadline ? instance_started(tt)
+				   : instance_check(tt, false);
 
-	if (!tt || !ret_deadline)
-		return instance_check(tt, false);
-	r = instance_started(tt);
 	if (r < 0)
 		return r;
 	t = next_deadline(tt);

@@ -36,7 +36,7 @@ bool spin_until_due(struct engine *e)
 		return false;
 	next = engine_next(e, limit);
 	if (next <= now || next >= limit)
-		return false;
+		return pending_tidy(&e->pending, now);
 	rehearse(e);
 	wakeup_spin(&e->wakeup, next);
 	return true;

@@ -42,11 +42,6 @@ static void collect(struct engine *e, int64_t by, int64_t now)
 		visit(e, b, by, now);
 }
 
-static bool is_spent(const struct engine *e)
-{
-	return e->effort >= EFFORT_MAX;
-}
-
 /*
  * INT64_MAX never comes: it says that there is no timer.  And the wall clock
  * may have been set back since the turn began.
@@ -66,7 +61,7 @@ static enum step search_on(struct engine *e)
 {
 	bool due = is_due(e, e->next);
 
-	if (!due && is_spent(e))
+	if (!due && e->effort >= EFFORT_MAX)
 		return STEP_DONE;
 	e->effort += due ? 0 : BLOCK_ENTRIES;
 	return STEP_MORE;
@@ -112,7 +107,7 @@ static void begin_turn(struct engine *e, int64_t until)
 static void end_turn(struct engine *e)
 {
 	/* Immediately, whatever the slack, and however the clock is set. */
-	if (is_spent(e))
+	if (e->effort >= EFFORT_MAX)
 		e->next = INT64_MIN;
 	intake_flush(e->intake);
 	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));
@@ -132,10 +127,11 @@ bool engine_turn(struct engine *e, int64_t until)
 		/* A wall clock is read before each run. */
 		e->chained = step == STEP_RAN && watch_goes_on(&e->watch);
 	} while (step != STEP_DONE);
-	while (!is_spent(e) && !wakeup_stopping(&e->wakeup) && reclaim_step(e))
+	while (e->effort < EFFORT_MAX && !wakeup_stopping(&e->wakeup) &&
+	       reclaim_step(e))
 		;
 	/* A turn does one step of it, so that no timer waits for more. */
-	if (!is_spent(e) && pending_tidy(&e->pending, until))
+	if (e->effort < EFFORT_MAX && pending_tidy(&e->pending, until))
 		e->effort = EFFORT_MAX;
 	end_turn(e);
 	return true;

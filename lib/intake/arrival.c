@@ -82,13 +82,12 @@ static bool add_spare(struct bucket *b, bool grows)
  */
 static void tell(struct bucket *b, struct wakeup *w, const struct lane *l)
 {
-	int64_t now, at;
+	int64_t at;
 
 	lock_acquire(&b->lock);
-	now = clock_add(b->now, -w->slack);
 	at = bucket_visit_at(b, l);
-	if (garbage_tell(b, w) && now < at)
-		at = now;
+	if (garbage_tell(b, w))
+		at = clock_add(b->now, -w->slack);
 	arrival_leave(b, w, arrival_visit_by(b, w, at));
 }
 

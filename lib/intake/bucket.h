@@ -185,14 +185,15 @@ void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now);
 /* To be called when `nearest` was changed.  Under the lock. */
 void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
 
-/* So many blocks are opened in some tens of microseconds. */
+/* So many blocks are opened in less than half a millisecond. */
 #define BLOCKS_FEW 16
 
 /*
  * When the driver must visit the lane: when its first arrival is due; if it has
  * more than a few blocks, earlier.  For if deadlines are in no order, each of
  * these blocks has an arrival that is due soon, and the driver needs time to
- * open all of them.  Under the lock.
+ * open all of them.  (Nobody announces this for a lane that grows by blocks
+ * that became empty in another.)  Under the lock.
  */
 int64_t bucket_visit_at(const struct bucket *b, const struct lane *l);
 

@@ -53,7 +53,8 @@ static bool take_blocks(struct bucket *b, struct visit *v)
 	while (v->lane < LANES) {
 		struct queue *q = &b->lane[v->lane].queue;
 
-		if (bucket_visit_at(b, &b->lane[v->lane]) <= v->by &&
+		if ((v->cursor.begun ||
+		     bucket_visit_at(b, &b->lane[v->lane]) <= v->by) &&
 		    !queue_take(q, &v->cursor,
 				clock_add(v->by, distance_ahead(v->lane))))
 			return false;

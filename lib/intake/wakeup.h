@@ -117,9 +117,9 @@ bool wakeup_open(struct wakeup *w, uint32_t n);
 void wakeup_close(struct wakeup *w);
 
 /*
- * Announces that the bucket has received a timer with this deadline.  Under the
- * bucket's lock.  Returns whether the caller must call wakeup_kick when that
- * lock is free.
+ * Announces that the bucket must be visited by this deadline of a timer, or by
+ * an earlier time.  Under the bucket's lock.  Returns whether the caller must
+ * call wakeup_kick when that lock is free.
  */
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 

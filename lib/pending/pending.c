@@ -279,6 +279,19 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 	return true;
 }
 
+/* Frees some spares, if there are too many.  True: there are still too many. */
+static bool trim(struct pending *p)
+{
+	struct block **kept = &p->spares, *surplus = NULL;
+
+	for (int i = 0; *kept && i < SPARES_MAX; i++)
+		kept = &(*kept)->next;
+	for (int i = 0; *kept && i < TRIM_MAX; i++)
+		block_push(&surplus, block_pop(kept));
+	block_pool_give(&p->intake->pool, surplus);
+	return *kept != NULL;
+}
+
 /* Files the near entries of a block, and sends the others back. */
 static void open_block(struct pending *p, struct block *b, int64_t near)
 {
@@ -326,6 +339,7 @@ static void open_next(struct pending *p, int64_t now)
 		b = wheel_open(&p->wheel, &near);
 	}
 	open_block(p, b, clock_later(near, near_to(now)));
+	trim(p);
 }
 
 /*
@@ -367,27 +381,23 @@ struct entry pending_take(struct pending *p)
 	return e;
 }
 
-/* Frees some spares, if there are too many.  True: there are still too many. */
-static bool trim(struct pending *p)
-{
-	struct block **kept = &p->spares, *surplus = NULL;
-
-	for (int i = 0; *kept && i < SPARES_MAX; i++)
-		kept = &(*kept)->next;
-	for (int i = 0; *kept && i < TRIM_MAX; i++)
-		block_push(&surplus, block_pop(kept));
-	block_pool_give(&p->intake->pool, surplus);
-	return *kept != NULL;
-}
-
+/*
+ * "About the same time" means within a millisecond.  If deadlines are in order,
+ * fewer blocks are due in that time, and each is best opened once, when it is.
+ */
 bool pending_tidy(struct pending *p, int64_t now)
 {
 	if (p->heap.n < p->reserve)
 		p->purge_at = p->reserve;
-	if (p->blocks.n <= BLOCKS_FEW)
+	if (p->blocks.n <= BLOCKS_FEW ||
+	    heap_at(&p->blocks, BLOCKS_FEW)->deadline >
+		    clock_add(top(&p->blocks), NEAR_NS / 8))
 		return trim(p);
 	wheel_advance(&p->wheel, now);
 	open_block(p, take_block(p), near_to(now));
+	/* Of a reserve, others need the blocks. */
+	if (p->reserve > 0)
+		trim(p);
 	return true;
 }
 

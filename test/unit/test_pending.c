@@ -370,8 +370,6 @@ START_TEST(trims_its_spares)
 	collect(NOW + BLOCKS);
 	for (unsigned i = 0; i < BLOCKS * BLOCK_ENTRIES; i++)
 		run();
-	while (pending_tidy(&pending, now()))
-		;
 	ck_assert_uint_le(count_blocks(pending.spares), 20);
 	for (unsigned i = 0; i < BLOCKS; i++)
 		block_push(&pending.spares, block_alloc());
@@ -422,6 +420,25 @@ START_TEST(opens_blocks_ahead)
 		ck_assert_int_eq(earliest(), deadline[i]);
 		run();
 	}
+	end_pending();
+}
+END_TEST
+
+/* In order, each is opened once, when it is due. */
+START_TEST(blocks_in_order_wait)
+{
+	enum { BLOCKS = 40 };
+	const int64_t first = NOW + 3 * SECOND;
+
+	begin_pending(2);
+	for (unsigned i = 0; i < BLOCKS * BLOCK_ENTRIES; i++)
+		schedule_in(&intake->bucket[0],
+			    first + (int64_t)i * MS / BLOCK_ENTRIES);
+	collect(first);
+	watch_set(&watch, first - MS);
+	while (pending_tidy(&pending, now()))
+		;
+	ck_assert_uint_eq(pending.blocks.n, BLOCKS);
 	end_pending();
 }
 END_TEST
@@ -604,6 +621,7 @@ int main(void)
 		files_near_and_far,
 		trims_its_spares,
 		opens_blocks_ahead,
+		blocks_in_order_wait,
 		keeps_the_order,
 		the_dead_go_in_their_time,
 #ifndef FAIL_ALLOC_UNAVAILABLE

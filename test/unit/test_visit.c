@@ -86,6 +86,20 @@ START_TEST(many_blocks_are_visited_early)
 }
 END_TEST
 
+/* In two steps: the second sees a few blocks, and takes them, too. */
+START_TEST(all_of_many_blocks_are_visited_early)
+{
+	enum { N = (QUEUE_STEP + BLOCKS_FEW) * BLOCK_ENTRIES };
+	const int64_t first = NOW + in_middle_of(4);
+
+	begin();
+	for (size_t i = 0; i < N; i++)
+		schedule(first);
+	ck_assert_uint_eq(take(first - distance_ahead(4) / 2), N);
+	end();
+}
+END_TEST
+
 /* Also if nobody but the driver has filled it, with blocks of its own. */
 START_TEST(put_back_and_visited_early)
 {
@@ -317,6 +331,7 @@ int main(void)
 		a_visit_leaves_what_is_far,
 		a_visit_leaves_what_is_later,
 		many_blocks_are_visited_early,
+		all_of_many_blocks_are_visited_early,
 		put_back_and_visited_early,
 		what_never_comes_is_not_announced,
 		a_visit_goes_by_steps,
