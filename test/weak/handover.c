@@ -27,12 +27,11 @@ static void arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 	(void)a_slot;
 }
 
-static bool arrival_announce(struct bucket *b, struct wakeup *w,
-			     int64_t deadline)
+static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time)
 {
 	(void)b;
 	(void)w;
-	(void)deadline;
+	(void)time;
 	return false;
 }
 

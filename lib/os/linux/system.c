@@ -31,7 +31,8 @@ struct scheduling {
  */
 void system_name_thread(const char *name)
 {
-	struct scheduling s;
+	/* valgrind takes it for read. */
+	struct scheduling s = {.size = sizeof(s)};
 
 	pthread_setname_np(pthread_self(), name);
 	prctl(PR_SET_TIMERSLACK, 1UL);

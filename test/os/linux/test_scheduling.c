@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -93,6 +94,8 @@ static struct {
 
 static void see_attributes(void)
 {
+	memset(&seen_attributes, 0, sizeof(seen_attributes));
+	seen_attributes.size = sizeof(seen_attributes);
 	if (syscall(SYS_sched_getattr, 0, &seen_attributes,
 		    sizeof(seen_attributes), 0) != 0)
 		seen_attributes.slice = 0;
