@@ -36,7 +36,7 @@ bool spin_until_due(struct engine *e)
 		return false;
 	next = engine_next(e, limit);
 	if (next <= now || next >= limit)
-		return pending_tidy(&e->pending, now);
+		return false;
 	rehearse(e);
 	wakeup_spin(&e->wakeup, next);
 	return true;

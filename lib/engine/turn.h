@@ -17,7 +17,8 @@
  *  2. A bucket is visited when its earliest arrival is due, or some time before
  *     if it has many.  Timers that are far from due stay in it.  When nothing
  *     more is due, the engine reclaims (reclaim.h), and opens a block ahead of
- *     its time or frees some.
+ *     its time or frees some.  (With a spin, a sleep that ends for a visit may
+ *     end in another: then blocks are opened when they are due.)
  *  3. A timer that is due waits until the rows of the timers that arrived with
  *     it (queue.h) are read, about ten nanoseconds for each 255 timers; after
  *     that, for the opening of one block at a time, or the freeing of eight.

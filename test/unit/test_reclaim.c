@@ -266,12 +266,12 @@ static void cancel_a_crowd(uint32_t bucket)
 		cancel(crowd[i]);
 }
 
-/* Where no call looks, and no time passes. */
 static bool is_told(void)
 {
 	return atom32_load(&engine.wakeup.limit) == WAKEUP_TOLD;
 }
 
+/* Where no call looks, and no time passes. */
 START_TEST(is_told_of_garbage)
 {
 	size_t most = 0;

@@ -659,6 +659,7 @@ static bool moved_in_time(int64_t distance)
 	schedule(soon + 1000, post, &ran);
 	sem_post(&go);
 	wait_for(&ran);
+	ck_assert_int_eq(sequence_length, N);
 	for (int i = 0; in_time && i < N; i++)
 		ck_assert_int_eq(sequence[i], i);
 	end();
@@ -671,7 +672,6 @@ START_TEST(in_order_of_the_new_deadlines)
 
 	while (!moved_in_time(distance))
 		distance *= 2;
-	ck_assert_int_eq(sequence_length, 500);
 }
 END_TEST
 
