@@ -63,7 +63,7 @@ static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
 	cpu = cpu_map_pick(&tt->engine.intake->cpus);
 	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
 		return why_full(tt);
-	b = intake_pick(tt->engine.intake, cpu);
+	b = intake_pick(tt->engine.intake, cpu, period);
 	r = bucket_schedule(b, &tt->engine.wakeup, &t, ret_id);
 	return likely(r == 0) ? 0 : schedule_elsewhere(tt, b, &t, ret_id, r);
 }

@@ -108,7 +108,8 @@ bool handover_restore(struct bucket *b, struct wakeup *w, int64_t now)
 	struct slot *s;
 	uint32_t word;
 
-	lock_acquire(&b->lock);
+	if (!lock_try(&b->lock))
+		return false;
 	s = slot_heap_first(&b->stranded, &b->slots);
 	if (!s) {
 		lock_release(&b->lock);

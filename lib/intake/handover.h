@@ -80,7 +80,8 @@ bool handover_move(struct bucket *b, struct wakeup *w, struct slot *s,
 
 /*
  * Gives the first stranded timer an entry again, as an arrival; or frees its
- * slot if the timer was cancelled.  False: there is none, or no memory.
+ * slot if the timer was cancelled.  False: there is none, or no memory, or the
+ * lock is held.
  */
 bool handover_restore(struct bucket *b, struct wakeup *w, int64_t now);
 

@@ -7,33 +7,33 @@
 /* How many other buckets are looked at. */
 #define OTHERS 8
 
-struct bucket *intake_pick(struct intake *in, uint32_t cpu)
+/* The longest period of a tick. */
+#define TICK_MAX_NS NS_PER_S
+
+struct bucket *intake_pick(struct intake *in, uint32_t cpu, int64_t period)
 {
-	uint32_t i = cpu;
+	bool is_tick = period > 0 && period <= TICK_MAX_NS;
+	uint32_t i = is_tick ? in->n - 1 : cpu;
 
 	for (uint32_t k = 0; k <= OTHERS && k < in->n; k++) {
 		if (likely(!lock_is_held(&in->bucket[i].lock)))
 			return &in->bucket[i];
-		i = i + 1 < in->n ? i + 1 : 0;
+		i = i + 2 < in->n ? i + 1 : 0;
 	}
 	return &in->bucket[cpu];
 }
 
 uint32_t intake_default_buckets(void)
 {
-	long n = cpu_count();
+	long n = cpu_count() + 1;
 
 	return n < INTAKE_MAX_BUCKETS ? (uint32_t)n : INTAKE_MAX_BUCKETS;
 }
 
-static size_t intake_size(uint32_t n)
-{
-	return sizeof(struct intake) + n * sizeof(struct bucket);
-}
-
 struct intake *intake_create(uint32_t n)
 {
-	struct intake *in = pages_alloc(intake_size(n));
+	struct intake *in =
+		pages_alloc(sizeof(*in) + n * sizeof(in->bucket[0]));
 
 	if (!in)
 		return NULL;
@@ -50,7 +50,7 @@ void intake_destroy(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy(&in->bucket[i]);
 	block_pool_destroy(&in->pool);
-	pages_free(in, intake_size(in->n));
+	pages_free(in, sizeof(*in) + in->n * sizeof(in->bucket[0]));
 }
 
 struct bucket_set intake_used(struct intake *in)

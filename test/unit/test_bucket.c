@@ -225,25 +225,42 @@ END_TEST
 /* Its holder was probably preempted, on the same CPU. */
 START_TEST(a_held_bucket_is_passed_over)
 {
-	struct intake *in = intake_create(4);
+	enum { LAST = 4 };
+	struct intake *in = intake_create(LAST + 1);
 
-	for (uint32_t i = 0; i < 4; i++)
+	for (uint32_t i = 0; i <= LAST; i++)
 		lock_acquire(&in->bucket[i].lock);
-	for (uint32_t i = 0; i < 4; i++) {
-		ck_assert_ptr_eq(intake_pick(in, i), &in->bucket[i]);
+	for (uint32_t i = 0; i < LAST; i++) {
+		ck_assert_ptr_eq(intake_pick(in, i, 0), &in->bucket[i]);
 		lock_release(&in->bucket[i].lock);
-		for (uint32_t k = 0; k < 4; k++)
-			if (k != i)
-				ck_assert_ptr_eq(intake_pick(in, k),
-						 &in->bucket[i]);
-		ck_assert_ptr_eq(intake_pick(in, 0), &in->bucket[i]);
+		for (uint32_t k = 0; k <= LAST; k++)
+			ck_assert_ptr_eq(intake_pick(in, k, 0), &in->bucket[i]);
+		ck_assert_ptr_eq(intake_pick(in, 0, 1), &in->bucket[i]);
 		lock_acquire(&in->bucket[i].lock);
 	}
+	lock_release(&in->bucket[LAST].lock);
+	for (uint32_t k = 0; k < LAST; k++)
+		ck_assert_ptr_eq(intake_pick(in, k, 0), &in->bucket[k]);
 	intake_destroy(in);
 
 	in = intake_create(1);
 	lock_acquire(&in->bucket[0].lock);
-	ck_assert_ptr_eq(intake_pick(in, 0), &in->bucket[0]);
+	ck_assert_ptr_eq(intake_pick(in, 0, 0), &in->bucket[0]);
+	ck_assert_ptr_eq(intake_pick(in, 0, 1), &in->bucket[0]);
+	intake_destroy(in);
+}
+END_TEST
+
+START_TEST(ticks_have_the_last_bucket)
+{
+	struct intake *in = intake_create(3);
+	const int64_t ticks[] = {1, 1000, SECOND};
+	const int64_t others[] = {PERIOD_ADDED, 0, SECOND + 1, INT64_MAX};
+
+	for (int i = 0; i < 3; i++)
+		ck_assert_ptr_eq(intake_pick(in, 0, ticks[i]), &in->bucket[2]);
+	for (int i = 0; i < 4; i++)
+		ck_assert_ptr_eq(intake_pick(in, 1, others[i]), &in->bucket[1]);
 	intake_destroy(in);
 }
 END_TEST
@@ -346,6 +363,7 @@ int main(void)
 		a_little_earlier_is_not_worth_a_look_at_the_clock,
 		what_falls_is_seldom_announced,
 		a_held_bucket_is_passed_over,
+		ticks_have_the_last_bucket,
 		many_buckets_make_distinct_ids,
 		each_bucket_is_asked_for_its_own,
 		bucket_sets,
