@@ -110,7 +110,8 @@ static void host_begin(void)
 	sem_init(&host.beaten, 0, 0);
 	check("timerthread_default", timerthread_default(&tt));
 	check("timerthread_schedule_every",
-	      timerthread_schedule_every(tt, 0, TIMERTHREAD_MSEC, beat, &host,
+	      timerthread_schedule_every(tt, timerthread_now(tt),
+					 TIMERTHREAD_MSEC, beat, &host,
 					 &host.beat));
 	check("timerthread_schedule_after",
 	      timerthread_schedule_after(tt, 3600 * TIMERTHREAD_SEC, never,

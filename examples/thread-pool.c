@@ -168,8 +168,8 @@ static void slow_ones_delay_nobody(void)
 		schedule(&slow[i], run_slow, 0);
 	await(&entered, POOL_THREADS - 1);
 	check("timerthread_schedule_every",
-	      timerthread_schedule_every(tt, 0, TIMERTHREAD_MSEC, beat, NULL,
-					 &heart));
+	      timerthread_schedule_every(tt, timerthread_now(tt),
+					 TIMERTHREAD_MSEC, beat, NULL, &heart));
 	for (int i = 0; i < QUICK; i++)
 		schedule(&quick[i], run_quick, i * 100 * TIMERTHREAD_USEC);
 	await(&finished, QUICK + 1);

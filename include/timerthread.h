@@ -54,7 +54,7 @@
  *    own.
  *
  * "On Linux" tells of a library that uses calls of Linux, "with POSIX alone" of
- * one that does not; see timerthread(7), PLATFORMS.
+ * one that does not; see timerthread-system(7), PLATFORMS.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */

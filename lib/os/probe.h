@@ -3,8 +3,8 @@
  * Static probes.  Tracers (bpftrace, perf, SystemTap, gdb) find them in the
  * library by name; the provider is "timerthread".  A probe that is switched off
  * is one instruction that does nothing, and its arguments stay where they are
- * anyway.  timerthread(7) lists the probes.  Users rely on their names and
- * arguments.
+ * anyway.  timerthread-watching(7) lists the probes.  Users rely on their names
+ * and arguments.
  *
  * No lock is held at a probe, because one that is switched on costs a
  * microsecond.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The static probes that timerthread(7) names are in the library, with as many
+# The static probes that timerthread-watching(7) names are in the library, with as many
 # arguments, and no others; and the script for bpftrace sees them at work, where
 # this kernel lets it.
 set -eu
@@ -27,7 +27,7 @@ there=$(LC_ALL=C "$READELF" -n "$so" | awk '
 	$1 == "Arguments:" && ours { print name, NF - 1 }' | sort -u)
 # In the manual: .BI "name(" a ", " b )
 named=$(sed -n 's/^\.BI "\([a-z_]*\)(" \(.*\) )$/\1 \2/p' \
-	"$srcdir/man/man7/timerthread.7" | sed 's/" *, *"//g' |
+	"$srcdir/man/man7/timerthread-watching.7" | sed 's/" *, *"//g' |
 	awk '{ print $1, NF - 1 }' | sort -u)
 echo "$there"
 [ -n "$there" ] || fail "there is none"

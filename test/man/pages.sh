@@ -51,11 +51,11 @@ for page in "$man"/man3/*.3; do
 done
 
 overview=$man/man7/timerthread.7
-listed=$(sed -n '/^\.SS Functions/,/^\.S[HS] [^F]/p' "$overview" |
+listed=$(sed -n '/^\.SH FUNCTIONS/,/^\.SH [^F]/p' "$overview" |
 	grep -o 'timerthread_[a-z0-9_]*' || :)
 for function in $functions; do
 	echo "$listed" | grep -qx "$function" ||
-		fail "$overview: Functions lacks $function"
+		fail "$overview: FUNCTIONS lacks $function"
 done
 # "name@version", as of the map.
 history=$(sed -n '/^\.SH HISTORY/,/^\.TE/p' "$overview" |

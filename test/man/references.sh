@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 #
 # Each page of ours that a man page refers to exists.  SEE ALSO is sorted, by
-# section and name, and leads to the overview.  timerthread-porting(7) names
-# each program of examples/porting, and only subsections that it has.
+# section and name, and leads to the overview.  Each section that a page refers
+# to is there.  timerthread-porting(7) names each program of examples/porting,
+# and only subsections that it has.
 set -eu
 srcdir=${srcdir:?run this by make check}
 
 man=$srcdir/man
+sections=$(mktemp)
+trap 'rm -f "$sections"' EXIT
 failed=0
 fail() {
 	echo "FAIL: $*"
@@ -42,6 +45,34 @@ for page in "$man"/man3/*.3 "$man"/man7/*.7; do
 		sed -n 's/^\.BR \([a-z_0-9-]*\) (\([0-9]\)).*/\2 \1/p' |
 		LC_ALL=C sort -cf || fail "$page: SEE ALSO is not sorted"
 done
+
+# sections FILE: "PAGE NAME" for ".B NAME, in, .BR page (7)"; and for ".B NAME,
+# below" the page itself.
+sections() {
+	sed 's/\\-/-/g' "$1" | awk -v own="${1##*/}" '
+		/^\.B "?[A-Z]/ { sub(/^\.B "?/, ""); sub(/"$/, ""); name = $0
+			state = 1; next }
+		state == 1 && /^in$/ { state = 2; next }
+		state == 1 && /^(below|above)/ { print own, name }
+		state == 2 && /^\.BR timerthread[a-z-]* \(7\)/ { print $2 ".7", name }
+		{ state = 0 }'
+}
+
+cited=0
+for page in "$man"/man3/*.3 "$man"/man7/*.7; do
+	sections "$page" >"$sections"
+	while read -r other name; do
+		cited=$((cited + 1))
+		case $other in
+		*.3) file=$man/man3/$other ;;
+		*) file=$man/man7/$other ;;
+		esac
+		sed 's/\\-/-/g' "$file" | grep -qxE "\.S[HS] \"?$name\"?" ||
+			fail "$page refers to $name in $other, which has none"
+	done <"$sections"
+done
+echo "$cited references to sections"
+[ "$cited" -gt 0 ] || failed=1
 
 porting=$man/man7/timerthread-porting.7
 named=$(sed 's/\\-/-/g' "$porting" |

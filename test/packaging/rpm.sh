@@ -47,6 +47,7 @@ expect '' "$libdir/$so\.1" "$libdir/$so\.1\.[0-9.]*" '.*/COPYING'
 expect -devel "$libdir/$so" "$libdir/pkgconfig/timerthread\.pc" \
 	/usr/include/timerthread.h '.*/man3/timerthread_schedule\.3.*' \
 	'.*/man7/timerthread\.7.*' '.*/man7/timerthread-porting\.7.*' \
+	'.*/man7/timerthread-system\.7.*' '.*/man7/timerthread-watching\.7.*' \
 	'.*/doc/libtimerthread/README' \
 	'.*/examples/first\.c' "/usr/share/gdb/auto-load$libdir/$so.*-gdb\.py"
 expect -static "$libdir/libtimerthread\.a"

@@ -42,6 +42,7 @@ for file in COPYING HACKING NEWS README Makefile.am Makefile.in configure \
 	configure.ac config.h.in aclocal.m4 bootstrap include/timerthread.h \
 	lib/libtimerthread.map m4/ax_append_flag.m4 timerthread.pc.in \
 	man/man7/timerthread.7 man/man7/timerthread-porting.7 \
+	man/man7/timerthread-system.7 man/man7/timerthread-watching.7 \
 	man/man3/timerthread_cancel.3 examples/first.c \
 	test/README test/abi/previous/libtimerthread.abi \
 	test/unit/test_api.c; do

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The system calls that timerthread(7) lists are all that the library makes:
+# The system calls that timerthread-system(7) lists are all that the library makes:
 # each driver is used under a filter that kills the process for any other.
 # Then that this test can fail: without a call that is needed it does.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
-page=$srcdir/man/man7/timerthread.7
+page=$srcdir/man/man7/timerthread-system.7
 confined=$builddir/test/sandbox/confined
 
 if [ "$TT_OS" != linux ]; then
