@@ -182,10 +182,11 @@ int timerthread_set_thread_name(struct timerthread *tt, const char *name);
 
 /*
  * Sets the number of buckets, 1 to 1024.  Calls that schedule use the bucket of
- * their CPU (with POSIX alone: of their thread); or the last bucket, if the
- * timer repeats at least once a second.  The default is one bucket for each
- * configured CPU, and one more, so that calls on different CPUs mostly use
- * different buckets.  Fewer buckets save some memory on large machines.
+ * their CPU (with POSIX alone: of their thread).  If there are more buckets
+ * than CPUs, the last one is for timers that repeat at least once a second.
+ * The default is one bucket for each configured CPU, and one more, so that
+ * calls on different CPUs mostly use different buckets.  Fewer buckets save
+ * some memory on large machines.
  * -EINVAL: tt is NULL or n is out of range.  -EBUSY: after start or stop.
  */
 int timerthread_set_buckets(struct timerthread *tt, unsigned n);

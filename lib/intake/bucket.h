@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bucket: where timers are scheduled.  There is one for each CPU, so that
- * calls on different CPUs share no cache line, and one for ticks (intake.h).
+ * calls on different CPUs share no cache line, and mostly one more (intake.h).
  *
  * Its arrivals are in lanes, by how far they are from due (distance.h).  The
  * driver visits the bucket when the nearest arrival is due, or some time before

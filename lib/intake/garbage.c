@@ -69,7 +69,8 @@ bool garbage_is_most(struct bucket *b, uint64_t *live)
 {
 	uint32_t n, used, seen, dead = 0;
 
-	lock_acquire(&b->lock);
+	if (!lock_try(&b->lock))
+		return false;
 	n = slots_end(&b->slots) - SLOT_FIRST_NUMBER;
 	used = b->slots.used;
 	lock_release(&b->lock);

@@ -40,7 +40,7 @@ void garbage_set_limit(struct wakeup *w, uint64_t live);
 
 /*
  * Are more timers dead than live in the bucket?  Judges by a sample.  Adds to
- * *live how many may live.
+ * *live how many may live.  False, too, if the lock is held.
  */
 bool garbage_is_most(struct bucket *b, uint64_t *live);
 

@@ -7,18 +7,16 @@
 /* How many other buckets are looked at. */
 #define OTHERS 8
 
-/* The longest period of a tick. */
-#define TICK_MAX_NS NS_PER_S
-
 struct bucket *intake_pick(struct intake *in, uint32_t cpu, int64_t period)
 {
-	bool is_tick = period > 0 && period <= TICK_MAX_NS;
-	uint32_t i = is_tick ? in->n - 1 : cpu;
+	uint32_t i = cpu;
 
-	for (uint32_t k = 0; k <= OTHERS && k < in->n; k++) {
+	if (period > 0 && period <= NS_PER_S && in->cpus.n < in->n)
+		return &in->bucket[in->n - 1];
+	for (uint32_t k = 0; k <= OTHERS && k < in->cpus.n; k++) {
 		if (likely(!lock_is_held(&in->bucket[i].lock)))
 			return &in->bucket[i];
-		i = i + 2 < in->n ? i + 1 : 0;
+		i = i + 1 < in->cpus.n ? i + 1 : 0;
 	}
 	return &in->bucket[cpu];
 }
@@ -32,13 +30,12 @@ uint32_t intake_default_buckets(void)
 
 struct intake *intake_create(uint32_t n)
 {
-	struct intake *in =
-		pages_alloc(sizeof(*in) + n * sizeof(in->bucket[0]));
+	struct intake *in = pages_alloc(sizeof(*in) + n * sizeof(*in->bucket));
 
 	if (!in)
 		return NULL;
 	in->n = n;
-	cpu_map_init(&in->cpus, n);
+	cpu_map_init(&in->cpus, n > cpu_count() ? n - 1 : n);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
 	in->mask = (UINT32_C(1) << in->shift) - 1;
@@ -50,7 +47,7 @@ void intake_destroy(struct intake *in)
 	for (uint32_t i = 0; i < in->n; i++)
 		bucket_destroy(&in->bucket[i]);
 	block_pool_destroy(&in->pool);
-	pages_free(in, sizeof(*in) + in->n * sizeof(in->bucket[0]));
+	pages_free(in, sizeof(*in) + in->n * sizeof(*in->bucket));
 }
 
 struct bucket_set intake_used(struct intake *in)

@@ -14,17 +14,18 @@
  * CPU, and will not go on before this thread has had its turn.  Then the call
  * uses another bucket.
  *
- * The last bucket is for ticks: timers that repeat at least once a second.  The
- * driver takes the lock of such a timer's bucket twice in each run.  A call
- * that holds the lock may be preempted, and then the driver waits until that
- * thread gets a CPU again, even if the driver is a real-time thread.  Few calls
- * schedule ticks, so this lock is nearly always free.  (A real-time driver with
- * a tick of 1 ms, beside 8 threads that schedule and cancel and 16 that
- * compute, on two CPUs.  In 5 s, 131 to 134 runs were more than 10 ms late when
- * the tick was in the bucket of a CPU, and 2 to 4 in its own.)
+ * If there are more buckets than CPUs, the last bucket is for timers that
+ * repeat at least once a second.  The driver takes the lock of such a timer's
+ * bucket twice in each run.  A call that holds the lock may be preempted, and
+ * then the driver waits until that thread gets a CPU again, even if the driver
+ * is a real-time thread.  Few calls use the last bucket, so its lock is nearly
+ * always free.  (A real-time driver with a timer of 1 ms, beside 8 threads that
+ * schedule and cancel and 16 that compute, on two CPUs.  In 5 s, 131 to 134
+ * runs were more than 10 ms late when the timer was in the bucket of a CPU, and
+ * none or one when it was in the last.)
  *
  * Timers that repeat less often stay with their CPU.  There may be one for each
- * connection, and if all CPUs schedule into one bucket, a call takes 150 ns
+ * connection, and if all CPUs schedule into one bucket, a call takes 170 ns
  * instead of 35.
  *
  * A bucket that no call has scheduled into is all zero, and its memory was
@@ -53,7 +54,7 @@ struct intake {
 	uint32_t n;
 	uint32_t shift;      /* how many bits of an index are the bucket */
 	uint32_t mask;       /* these bits */
-	struct cpu_map cpus; /* a bucket for each, and the last one */
+	struct cpu_map cpus; /* a bucket for each; there may be one more */
 	/* For all buckets; has its own lock. */
 	struct block_pool pool __attribute__((aligned(TT_FAR_APART)));
 	/* Taken before a bucket's lock. */
@@ -89,12 +90,12 @@ struct bucket_set intake_used(struct intake *in);
 /* Takes a bucket out of such a set.  NULL: the set is empty. */
 struct bucket *intake_take(struct intake *in, struct bucket_set *set);
 
-/* A bucket for each CPU that the machine may have, and one for ticks. */
+/* A bucket for each CPU that the machine may have, and one more. */
 uint32_t intake_default_buckets(void);
 
 /*
  * The bucket for a timer, by its period (0 or less: it does not repeat) and the
- * caller's CPU; or one of a few others, if that one is locked.  The CPU is a
+ * caller's CPU; or that of another CPU, if that one is locked.  The CPU is a
  * hint; any bucket will do.
  */
 struct bucket *intake_pick(struct intake *in, uint32_t cpu, int64_t period);

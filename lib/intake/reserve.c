@@ -87,8 +87,10 @@ bool intake_reserve(struct intake *in, size_t n)
 	bool ok = block_pool_fill(&in->pool, reserve_blocks(in, n));
 
 	for (uint32_t i = 0; ok && i < in->n; i++) {
+		size_t share = i < in->cpus.n ? n / in->cpus.n : 0;
+
 		intake_set_up(in, &in->bucket[i]);
-		ok = reserve_in_bucket(&in->bucket[i], n / in->n + 1);
+		ok = reserve_in_bucket(&in->bucket[i], share + 1);
 	}
 	return ok;
 }

@@ -2,7 +2,8 @@
 /*
  * A reserve: memory for n timers, allocated and touched at start.
  *
- * Each bucket has its share of the slots, and rows for its share in each lane.
+ * Each CPU's bucket has its share of the slots, and rows for its share in each
+ * lane.  A bucket of no CPU has as few as there can be.
  * The blocks are in the pool, for all buckets.  A bucket with a reserve
  * allocates no memory.  Instead:
  *  - If its slots are used up, another bucket's are used, usually those of the

@@ -19,7 +19,8 @@ bool bucket_survey(struct bucket *b, struct wakeup *w, bool ends,
 	struct slots *t = &b->slots;
 	bool later;
 
-	lock_acquire(&b->lock);
+	if (!lock_try(&b->lock))
+		return true;
 	garbage_count(b, w);
 	later = vacancy_surplus_later(t) > 0;
 	if (ends) {

@@ -13,7 +13,8 @@
 /*
  * Counts the slots in use (garbage.h).  If a period ends: how many steps of
  * bucket_trim may be of use?  Returns whether there will be something to give
- * back, if no more slots are used in the next periods than now.
+ * back, if no more slots are used in the next periods than now.  If the lock is
+ * held, does nothing, and returns true.
  */
 bool bucket_survey(struct bucket *b, struct wakeup *w, bool ends,
 		   uint32_t *ret_steps);

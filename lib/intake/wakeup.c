@@ -14,9 +14,8 @@
 void wakeup_init(struct wakeup *w, struct watch *watch)
 {
 	memset(w, 0, sizeof(*w));
-	w->arrivals = INT64_MAX;
+	w->arrivals = w->awake_since = INT64_MAX;
 	w->sleep = w->next = AWAKE;
-	w->awake_since = INT64_MAX;
 	w->rested = INT64_MIN;
 	w->limit = WAKEUP_MUCH;
 	w->watch = watch;

@@ -22,25 +22,23 @@ static bool spin(struct lock *l, bool hot)
  * It also spins between two naps: when it wakes up, other threads may be busy
  * with the lock, and a single try for each nap could fail many times.
  */
-static void acquire_asleep(struct lock *l)
+TT_NOINLINE void lock_acquire_slow(struct lock *l, bool hot)
 {
 	long nap = LOCK_NAP_NS;
 
+	if (spin(l, hot))
+		return;
 	do {
 		atom32_store(&l->slept, 1);
 		/* A thread that released it before this did not see `slept`. */
 		if (lock_try(l))
 			return;
 		futex_wait_for(&l->slept, 1, nap);
-		nap = nap < LOCK_NAP_MAX_NS ? 2 * nap : nap;
+		/* If nobody has cleared it, the nap ended by itself. */
+		if (atom32_load(&l->slept) != 0 && nap < LOCK_NAP_MAX_NS)
+			nap *= 2;
 	} while (!spin(l, false));
 	atom32_store(&l->slept, 1);
-}
-
-TT_NOINLINE void lock_acquire_slow(struct lock *l, bool hot)
-{
-	if (!spin(l, hot))
-		acquire_asleep(l);
 }
 
 TT_NOINLINE void lock_wake(struct lock *l)

@@ -10,8 +10,9 @@
  *     preempted there.
  *  3. The release wakes one sleeper, and that sleeper's release wakes the next.
  *     A sleeper that no release wakes looks again after a nap, of LOCK_NAP_NS
- *     at first and of LOCK_NAP_MAX_NS in the end.  A nap is hardly longer than
- *     all before it, so a wake-up that is missed doubles the wait at most.
+ *     at first and of LOCK_NAP_MAX_NS in the end.  After a nap that ended by
+ *     itself, the next is twice as long.  So a wake-up that is missed costs
+ *     LOCK_NAP_NS, or about as much as the naps before it.
  *  4. Taking a free lock is one compare-and-swap, releasing it a plain store.
  *
  * Why not a mutex: releasing one that may have sleepers costs a second atomic
@@ -45,8 +46,8 @@
  * 64 threads on two CPUs, that made a pair cost 250 ns instead of 65.
  *
  * Short naps do harm where many threads wait: with 400 threads on two CPUs, and
- * naps of at most 8 ms instead of 64, a pair cost 84 to 101 ns instead of 66 to
- * 76.
+ * naps of at most 8 ms instead of 64, a pair cost 76 to 90 ns instead of 67 to
+ * 73.
  *
  * A lock of zeros is free.  It is not recursive.  Any thread may take it.  It
  * is never held during a callback, an allocation, or a system call other than

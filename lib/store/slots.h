@@ -8,8 +8,8 @@
  *     are free goes back to the system (vacancy.h).
  *  2. The thread that makes the table grow is the first that touches a slot's
  *     memory.  It runs on the bucket's CPU, so the kernel allocates memory near
- *     that CPU.  (Exceptions: the thread was moved to another CPU just then, or
- *     the lock of its own CPU's bucket was held.)
+ *     that CPU.  (Exceptions: the thread was moved to another CPU just then,
+ *     the lock of its own CPU's bucket was held, or the bucket is of no CPU.)
  *
  * A slot's index is its number in the bucket and, in the low bits, the bucket.
  * The slots lie in chunks, each twice as large as the one before.  So growing

@@ -34,7 +34,7 @@ static void start_with(size_t reserve, size_t cap)
 {
 	setup();
 	atom32_store(&fired, 0);
-	ck_assert_int_eq(timerthread_set_buckets(tt, CPUS), 0);
+	ck_assert_int_eq(timerthread_set_buckets(tt, CPUS + 1), 0);
 	ck_assert_int_eq(timerthread_set_reserve(tt, reserve), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, cap), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
@@ -50,10 +50,10 @@ static void end_without(void)
 	end();
 }
 
-/* The buckets that there are: one on a virtual clock. */
+/* For which there are buckets: one on a virtual clock. */
 static unsigned cpus(void)
 {
-	return tt->engine.intake->n;
+	return tt->engine.intake->cpus.n;
 }
 
 /* A lane each, and far enough that it does not come while a test runs. */
@@ -146,6 +146,21 @@ START_TEST(all_from_one_cpu)
 		for (int i = 0; i < N; i++)
 			cancel_one(i);
 	}
+	end_without();
+}
+END_TEST
+
+/* All of them have the same bucket, which has a few slots only. */
+START_TEST(all_repeat_often)
+{
+	start_with(N, N);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(timerthread_schedule_every(
+					 tt, lane_time(0), TIMERTHREAD_SEC,
+					 count, NULL, &ids[i]),
+				 0);
+	for (int i = 0; i < N; i++)
+		cancel_one(i);
 	end_without();
 }
 END_TEST
@@ -503,6 +518,7 @@ int main(void)
 	const TTest *const any[] = {
 		option,
 		all_from_one_cpu,
+		all_repeat_often,
 		what_is_dead_is_where_nobody_looks,
 		rescheduled_again_and_again,
 		nothing_but_slots,

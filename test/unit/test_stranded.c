@@ -163,7 +163,7 @@ START_TEST(the_stranded_are_restored)
 	for (int i = 0; i < N; i++)
 		handover_strand(bucket, &wakeup, &taken[i]);
 	ck_assert_int_eq(cancel(id[0]), 0);
-	/* The driver does not wait for who holds the lock. */
+	/* If a thread holds the lock, the driver tries again later. */
 	lock_acquire(&bucket->lock);
 	ck_assert(!handover_restore(bucket, &wakeup, NOW));
 	lock_release(&bucket->lock);
