@@ -29,6 +29,18 @@ for page in "$srcdir"/man/man[37]/*; do
 	grep -q "[>, ]${function}[<,]" "$html/index.html" ||
 		fail "the index lacks $function"
 done
+# Of the contents at its head, and each is a heading.
+for page in "$html"/*.7.html; do
+	anchors=$(grep -o '<li class="[HS]"><a href="#[^"]*"' "$page" |
+		sed 's/.*#//; s/"//')
+	[ -n "$anchors" ] || fail "$page has no contents"
+	for anchor in $anchors; do
+		grep -qF "id=\"$anchor\"" "$page" ||
+			fail "$page has no heading $anchor"
+	done
+	grep -q '<title>timerthread[a-z-]* - [a-z]' "$page" ||
+		fail "the title of $page does not say what it is about"
+done
 links=$(grep -ho 'href="[^"#]*"' "$html"/*.html | sed 's/href="//; s/"//' |
 	sort -u)
 for link in $links; do
