@@ -38,7 +38,8 @@
  *  - An int function returns 0 or a documented positive value on success, and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Other results are stored through arguments whose names begin with ret_.
- *    They are written on success only.  A call that fails changes nothing.
+ *    They are written on success only.  A call that fails changes nothing;
+ *    only timerthread_stop_until has stopped tt when it gives up.
  *  - Any thread may call any function, and so may callbacks, unless the
  *    function's comment says otherwise.  A signal handler may call none.
  *  - If several errors apply, the first of these is returned: -EINVAL, because
@@ -51,7 +52,8 @@
  *    use and start an instance that was created but not started before the
  *    fork, if no thread was using it at that moment.  On Linux, from 4.14 on,
  *    the same holds in a child of _Fork(3) or clone(2) that has memory of its
- *    own.
+ *    own; but if its parent had several threads, it must not create, start or
+ *    destroy an instance, which needs malloc(3) or free(3).
  *
  * "On Linux" tells of a library that uses calls of Linux, "with POSIX alone" of
  * one that does not; see timerthread-system(7), PLATFORMS.
@@ -345,9 +347,9 @@ int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
  * it necessary, when the loop must call timerthread_get_next_deadline again: a
  * timer is due earlier than the loop was told, or tt was stopped.  It is called
  * at most once between two calls of timerthread_get_next_deadline or
- * timerthread_dispatch; only if its thread is held up it may come later, and
- * the loop then asks in vain.  Only the loop may call these two: each takes
- * back the wake that it is still owed.
+ * timerthread_dispatch.  If the calling thread is preempted, the call may come
+ * late, and the loop then finds nothing to do.  Only the loop may call these
+ * two: each also cancels a call of wake that has not been made yet.
  * wake must only wake the loop.  It may take locks, but none that a thread
  * holds while it calls a function on tt; and it must not call one itself.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
@@ -681,7 +683,7 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
  * On a virtual clock it is the deadline of the first pending timer.  On other
  * clocks it may be too early: it may be the deadline of a timer that was
  * cancelled or rescheduled since; and if it is more than two seconds away, it
- * may be too early by up to a sixteenth of the time until then.  After the
+ * may be too early by up to an eighth of the time until then.  After the
  * driver has worked at that time, this stores a later one.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
  * was stopped.
