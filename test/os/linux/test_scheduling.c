@@ -56,7 +56,7 @@ static void start_here(int cpu)
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 	ck_assert_uint_eq(intake()->n, intake_default_buckets());
 	ck_assert_int_ge(intake()->n, sysconf(_SC_NPROCESSORS_ONLN));
-	ck_assert(places_in((uint32_t)cpu % intake()->n));
+	ck_assert(places_in((uint32_t)cpu % intake()->cpus.n));
 	schedule(0, post, &ran);
 	wait_for(&ran);
 	end();
@@ -71,7 +71,7 @@ END_TEST
 
 static void schedule_here(int cpu)
 {
-	ck_assert(places_in((uint32_t)cpu % intake()->n));
+	ck_assert(places_in((uint32_t)cpu % intake()->cpus.n));
 }
 
 /* The thread is moved while the instance runs. */
