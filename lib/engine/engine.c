@@ -24,7 +24,8 @@ static bool make_parts(struct engine *e, uint32_t buckets)
 {
 	e->intake = intake_create(buckets);
 	e->measured = pages_alloc(sizeof(*e->measured));
-	return e->intake && e->measured && cap_open(&e->cap, buckets) &&
+	return e->intake && e->measured &&
+	       cap_open(&e->cap, e->intake->cpus.n) &&
 	       wakeup_open(&e->wakeup, buckets) &&
 	       pending_init(&e->pending, e->intake, &e->wakeup);
 }

@@ -30,6 +30,9 @@
  *     time, or up to 8 times later if there was nothing to do.  So what a peak
  *     left behind goes back within some 15 seconds after its timers were
  *     cancelled, however long it lasted.
+ *  6. It waits for no bucket's lock but when it gives back or makes room.  A
+ *     bucket whose lock is held has its turn later: for 4 and 5 that may be up
+ *     to 8 times RECLAIM_PERIOD_NS.
  *
  * The driver.
  */

@@ -35,7 +35,7 @@ struct intake *intake_create(uint32_t n)
 	if (!in)
 		return NULL;
 	in->n = n;
-	cpu_map_init(&in->cpus, n > cpu_count() ? n - 1 : n);
+	cpu_map_init(&in->cpus, (long)n > cpu_count() ? n - 1 : n);
 	while (UINT32_C(1) << in->shift < n)
 		in->shift++;
 	in->mask = (UINT32_C(1) << in->shift) - 1;

@@ -34,7 +34,7 @@ TT_NOINLINE void lock_acquire_slow(struct lock *l, bool hot)
 		if (lock_try(l))
 			return;
 		futex_wait_for(&l->slept, 1, nap);
-		/* If nobody has cleared it, the nap ended by itself. */
+		/* If nobody has cleared it, the nap mostly ended by itself. */
 		if (atom32_load(&l->slept) != 0 && nap < LOCK_NAP_MAX_NS)
 			nap *= 2;
 	} while (!spin(l, false));

@@ -12,7 +12,8 @@
  *     A sleeper that no release wakes looks again after a nap, of LOCK_NAP_NS
  *     at first and of LOCK_NAP_MAX_NS in the end.  After a nap that ended by
  *     itself, the next is twice as long.  So a wake-up that is missed costs
- *     LOCK_NAP_NS, or about as much as the naps before it.
+ *     LOCK_NAP_NS, or about as much as the naps before it; if many threads
+ *     wait, it may cost LOCK_NAP_MAX_NS.
  *  4. Taking a free lock is one compare-and-swap, releasing it a plain store.
  *
  * Why not a mutex: releasing one that may have sleepers costs a second atomic
