@@ -32,9 +32,12 @@ static void count(void *arg)
 /* Where each bucket is a CPU's, and from now on there is no memory. */
 static void start_with(size_t reserve, size_t cap)
 {
+	/* Also one of no CPU. */
+	unsigned n = (unsigned)cpu_count() + CPUS;
+
 	setup();
 	atom32_store(&fired, 0);
-	ck_assert_int_eq(timerthread_set_buckets(tt, CPUS + 1), 0);
+	ck_assert_int_eq(timerthread_set_buckets(tt, n), 0);
 	ck_assert_int_eq(timerthread_set_reserve(tt, reserve), 0);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, cap), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
