@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The system calls that timerthread-system(7) lists are all that the library makes:
-# each driver is used under a filter that kills the process for any other.
+# The system calls that timerthread-system(7) lists are all that the library
+# makes: each driver is used under a filter that kills the process for any other.
 # Then that this test can fail: without a call that is needed it does.
 set -eu
 builddir=${builddir:?run this by make check}

@@ -29,10 +29,12 @@ static void count(void *arg)
 	atom32_add(&fired, 1);
 }
 
-/* Where each bucket is a CPU's, and from now on there is no memory. */
+/*
+ * Where there are buckets for several CPUs, and one of no CPU; and from now on
+ * there is no memory.
+ */
 static void start_with(size_t reserve, size_t cap)
 {
-	/* Also one of no CPU. */
 	unsigned n = (unsigned)cpu_count() + CPUS;
 
 	setup();
