@@ -60,7 +60,8 @@ static void match_one(const struct seen_timer *t, void *ctx)
 {
 	struct sweep *w = ctx;
 
-	if (w->match(t->id, t->timer.fn, t->timer.arg, w->ctx) != 0 &&
+	if (!slot_is_dead(t->word) &&
+	    w->match(t->id, t->timer.fn, t->timer.arg, w->ctx) != 0 &&
 	    cancel(w->tt, t->id) == 0)
 		count_and_visit(t, w);
 }

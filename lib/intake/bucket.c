@@ -81,16 +81,6 @@ void bucket_set_open(struct bucket *b, bool open)
 	lock_release(&b->lock);
 }
 
-uint32_t bucket_end(struct bucket *b)
-{
-	uint32_t end;
-
-	lock_acquire(&b->lock);
-	end = slots_end(&b->slots);
-	lock_release(&b->lock);
-	return end;
-}
-
 void bucket_give(struct bucket *b, struct slot *s)
 {
 	lock_acquire(&b->lock);

@@ -197,9 +197,6 @@ void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
  */
 int64_t bucket_visit_at(const struct bucket *b, const struct lane *l);
 
-/* As slots_end, without the lock. */
-uint32_t bucket_end(struct bucket *b);
-
 /* The bucket's memory, including itself.  Under the lock. */
 size_t bucket_bytes(const struct bucket *b);
 

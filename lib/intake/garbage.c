@@ -3,6 +3,8 @@
 
 #include "intake/garbage.h"
 
+#include "store/vacancy.h"
+
 /* How many slots a sample looks at. */
 #define SAMPLE 64
 
@@ -53,11 +55,12 @@ static uint32_t sample(const struct slots *t, uint32_t n, uint32_t at,
 {
 	uint32_t used = 0;
 
-	for (int i = 0; i < SAMPLE; i++) {
+	for (int i = 0; i < SAMPLE; i++, at += UINT32_C(0x9e3779b9)) {
 		uint32_t number, word;
 
-		at += UINT32_C(0x9e3779b9);
 		number = SLOT_FIRST_NUMBER + (uint32_t)((uint64_t)at * n >> 32);
+		if (vacancy_has(t, number >> SLOT_WORD_LOG2))
+			continue;
 		word = atom32_load(&slots_get(t, number)->state);
 		used += slot_state(word) != SLOT_FREE;
 		*dead += slot_is_dead(word);

@@ -119,7 +119,7 @@ static bool has_free(struct bucket *b, struct pass *p)
 
 	lock_acquire(&b->lock);
 	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
-	      b->slots.vacant > 0 ||
+	      b->slots.vacant > SLOTS_NONE_VACANT ||
 	      (b->grows && slots_untouched(&b->slots) > 0);
 	if (!any)
 		p->scheduled += counter_read(&b->scheduled);

@@ -3,15 +3,20 @@
 
 #include "intake/walk.h"
 
+#include "store/vacancy.h"
+
 /* How many slots are looked at while the lock is held once: a word of them. */
 #define STEP SLOT_FIRST_NUMBER
 
-/* Under the lock, which orders the rest.  False: the slot has no timer. */
+/*
+ * Under the lock, which orders the rest.  False: the slot has no timer.
+ * Acquire: pairs with slot_free; the timer's end was counted before that.
+ */
 static bool look_at(const struct slot *s, struct seen_timer *t)
 {
-	uint32_t word = atom32_load(&s->state);
+	uint32_t word = atom32_load_acquire(&s->state);
 
-	if (slot_state(word) == SLOT_FREE || slot_is_dead(word))
+	if (slot_state(word) == SLOT_FREE)
 		return false;
 	*t = (struct seen_timer){
 		slot_id(s, word),
@@ -26,6 +31,8 @@ static uint32_t look_at_some(struct bucket *b, uint32_t from,
 {
 	uint32_t n = 0;
 
+	if (vacancy_has(&b->slots, from >> SLOT_WORD_LOG2))
+		return 0;
 	lock_acquire(&b->lock);
 	for (uint32_t i = from; i < from + STEP; i++)
 		n += look_at(slots_get(&b->slots, i), &seen[n]);
@@ -41,9 +48,12 @@ void intake_walk(struct intake *in,
 	struct bucket *b;
 
 	while ((b = intake_take(in, &used))) {
-		/* What is used for the first time meanwhile is not seen. */
-		uint32_t end = bucket_end(b);
+		uint32_t end;
 
+		/* What is used for the first time meanwhile is not seen. */
+		lock_acquire(&b->lock);
+		end = slots_end(&b->slots);
+		lock_release(&b->lock);
 		for (uint32_t i = STEP; i < end; i += STEP) {
 			uint32_t n = look_at_some(b, i, seen);
 

@@ -8,7 +8,10 @@
  * more than the 64, and each timer is seen as it was at some moment.  It may be
  * over when it is seen; its id says which it was.
  *
- * Guarantee: each timer that lives during the whole walk is seen once.
+ * Guarantees:
+ *  1. Each timer that lives during the whole walk is seen once; and so is each
+ *     dead one, if it is not recycled meanwhile.
+ *  2. Memory that was given back is not read, so it stays with the system.
  *
  * Any thread.
  */
@@ -17,7 +20,7 @@
 
 #include "intake/intake.h"
 
-/* A timer that was pending, unarmed or running. */
+/* A timer that was pending, unarmed or running; or is dead. */
 struct seen_timer {
 	uint64_t id;
 	uint32_t word; /* the state of its slot */

@@ -37,7 +37,7 @@ void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 {
 	t->bits[0] = &t->first - 1;
 	t->at = &t->first;
-	t->low = t->last = t->fresh = t->ready = t->end = 1;
+	t->vacant = t->low = t->last = t->fresh = t->ready = t->end = 1;
 	t->sweep = t->least = SLOTS_LEAST;
 	t->bucket = bucket;
 	t->shift = shift;

@@ -47,8 +47,15 @@
 struct slot_floor {
 	uint32_t state;
 	uint32_t ticket;
-	uint32_t next; /* the vacant word below it on the list; 0: none */
+	/*
+	 * 0: the word is not vacant.  Else the one below it on the list, or
+	 * SLOTS_NONE_VACANT.  Written under the lock, read by any thread.
+	 */
+	atom32 next;
 };
+
+/* The end of the list: the first word, which is never vacant. */
+#define SLOTS_NONE_VACANT 1
 
 /* What is kept for each word behind the slots of a chunk. */
 #define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
@@ -73,7 +80,7 @@ struct slots {
 	uint32_t step;     /* used may grow to this before it is told */
 	/* Words whose memory was given back; see vacancy.h. */
 	bool keeps;         /* the system takes none back */
-	uint32_t vacant;    /* the last one; 0: none */
+	uint32_t vacant;    /* the last one */
 	uint32_t vacancies; /* how many */
 	uint32_t sweep;     /* where the search goes on, downwards */
 	uint32_t least;     /* words that are kept in any case */

@@ -15,6 +15,12 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 	return (struct slot_floor *)end + (word - first);
 }
 
+/* The first word has no floor. */
+bool vacancy_has(const struct slots *t, uint32_t word)
+{
+	return word > 1 && atom32_load(&slots_floor(t, word)->next) != 0;
+}
+
 void vacancy_next_period(struct slots *t)
 {
 	t->before = t->peak;
@@ -130,7 +136,7 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
 	for (uint32_t i = w.first + w.n; i-- > w.first;) {
 		if (emptied) {
-			slots_floor(t, i)->next = t->vacant;
+			atom32_store(&slots_floor(t, i)->next, t->vacant);
 			t->vacant = i;
 		} else {
 			vacancy_add(t, i);
@@ -143,8 +149,8 @@ uint32_t vacancy_take(struct slots *t)
 {
 	uint32_t word = t->vacant;
 
-	if (word > 0)
-		t->vacant = slots_floor(t, word)->next;
+	if (word > SLOTS_NONE_VACANT)
+		t->vacant = atom32_load(&slots_floor(t, word)->next);
 	return word;
 }
 
@@ -165,6 +171,7 @@ void vacancy_fill(const struct slots *t, uint32_t word)
 
 void vacancy_add(struct slots *t, uint32_t word)
 {
+	atom32_store(&slots_floor(t, word)->next, 0);
 	*slots_word(t, word) = UINT64_MAX;
 	t->last = word;
 	t->vacancies--;

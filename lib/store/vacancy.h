@@ -64,6 +64,13 @@ struct words vacancy_choose(struct slots *t);
 #define VACANCY_MOST  16
 
 /*
+ * Was this word's memory given back?  Then a read finds no timer, and may make
+ * the system give memory again.  Any thread; without the lock, the answer may
+ * be a little old.
+ */
+bool vacancy_has(const struct slots *t, uint32_t word);
+
+/*
  * Notes their floors and gives the memory back.  False: the system does not
  * take it, for example because it is locked, or takes a part, which is filled
  * in again.  Without the lock.
@@ -79,7 +86,8 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied);
 /*
  * To use a vacant word again:
  *
- *  - vacancy_take takes one off the list; 0: there is none.  Under the lock.
+ *  - vacancy_take takes one off the list, or returns SLOTS_NONE_VACANT.  Under
+ *    the lock.
  *  - vacancy_fill sets its slots to the floor.  Without the lock.
  *  - vacancy_add makes them free.  Under the lock.
  */
@@ -87,7 +95,7 @@ uint32_t vacancy_take(struct slots *t);
 void vacancy_fill(const struct slots *t, uint32_t word);
 void vacancy_add(struct slots *t, uint32_t word);
 
-/* The floor of a word that is not the first.  Its list is under the lock. */
+/* The floor of a word that is not the first. */
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "view/stats.h"
 
+#include "intake/walk.h"
 #include "os/base.h"
 #include "view/running.h"
 
@@ -122,28 +123,18 @@ static void count_all(struct timerthread *tt, uint64_t *n)
 	n[STAT_CURRENT_RUN] = (uint64_t)running_longest(tt);
 }
 
-static void add_slot(uint64_t *n, uint32_t word)
+static void add_timer(const struct seen_timer *t, void *ctx)
 {
-	if (slot_is_pending(word))
+	uint64_t *n = ctx;
+
+	if (slot_is_pending(t->word))
 		n[STAT(PENDING)]++;
-	else if (slot_is_dead(word))
+	else if (slot_is_dead(t->word))
 		n[STAT(DEAD)]++;
-	else if (slot_runs(word))
+	else if (slot_runs(t->word))
 		n[STAT(RUNNING)]++;
-	else if (slot_state(word) != SLOT_FREE)
+	else
 		n[STAT(UNARMED)]++;
-}
-
-/* Acquire: pairs with slot_free; the timer's end was counted before that. */
-static void add_slots(uint64_t *n, struct bucket *b)
-{
-	uint32_t end = bucket_end(b);
-
-	for (uint32_t i = SLOT_FIRST_NUMBER; i < end; i++) {
-		const struct slot *slot = slots_get(&b->slots, i);
-
-		add_slot(n, atom32_load_acquire(&slot->state));
-	}
 }
 
 static uint64_t difference(uint64_t a, uint64_t b)
@@ -162,14 +153,13 @@ static uint64_t remember(struct counter *told, uint64_t now)
 static void look_at_slots(struct timerthread *tt, uint64_t *n)
 {
 	struct intake *in = tt->engine.intake;
-	struct bucket_set used = intake_used(in), again = used;
+	struct bucket_set used = intake_used(in);
 	struct bucket *b;
 	uint64_t ended, gone;
 
-	while ((b = intake_take(in, &used)))
-		add_slots(n, b);
+	intake_walk(in, add_timer, n);
 	ended = counter_read(&tt->engine.ended);
-	while ((b = intake_take(in, &again)))
+	while ((b = intake_take(in, &used)))
 		ended += counter_read(&b->ended);
 	gone = difference(n[STAT(SCHEDULED)], ended + n[STAT(PENDING)] +
 						      n[STAT(RUNNING)] +

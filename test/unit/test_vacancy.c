@@ -198,7 +198,7 @@ static void fill_one(void)
 {
 	uint32_t word = vacancy_take(&t);
 
-	if (word == 0)
+	if (word == SLOTS_NONE_VACANT)
 		return;
 	vacancy_fill(&t, word);
 	vacancy_add(&t, word);
@@ -280,7 +280,8 @@ START_TEST(old_ids_stay_refused)
 
 			while (!slots_any(&t)) {
 				fill_one();
-				if (!slots_any(&t) && t.vacant == 0)
+				if (!slots_any(&t) &&
+				    t.vacant == SLOTS_NONE_VACANT)
 					grow(&t);
 			}
 			s = taken[n_taken] = slots_take(&t);
@@ -303,7 +304,7 @@ START_TEST(old_ids_stay_refused)
 	ck_assert_uint_gt(given, ROUNDS);
 	/* All slots are used once more: then no old entry counts. */
 	for (;;) {
-		while (t.vacant != 0)
+		while (t.vacant != SLOTS_NONE_VACANT)
 			fill_one();
 		if (!slots_any(&t))
 			break;

@@ -27,10 +27,11 @@ static size_t check_vacant(const struct slots *t)
 	size_t n = 0;
 	uint32_t word = t->vacant;
 
-	for (; word != 0; word = slots_floor(t, word)->next, n++) {
+	for (; word != SLOTS_NONE_VACANT; n++) {
 		const struct slot_floor *f = slots_floor(t, word);
 
 		must(n < t->vacancies && word > 1 && word < t->fresh);
+		must(vacancy_has(t, word));
 		must(*slots_word(t, word) == 0 && word != t->word);
 		must((f->state & SLOT_STATE_MASK) == SLOT_FREE);
 		for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
@@ -40,6 +41,7 @@ static size_t check_vacant(const struct slots *t)
 			must(atom32_load(&s->state) == 0 &&
 			     atom32_load(&s->ticket) == 0);
 		}
+		word = atom32_load(&f->next);
 	}
 	must(n == t->vacancies);
 	return n << SLOT_WORD_LOG2;
