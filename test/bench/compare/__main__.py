@@ -4,7 +4,9 @@ Runs the workers of all timer facilities, and reports.
 
     python3 test/bench/compare --build DIR --out DIR [--quick] [--rounds N]
                                [--peers a,b] [--works x,y]
-    python3 test/bench/compare --results FILE --out DIR
+    python3 test/bench/compare --results FILE... --out DIR
+
+Several files are parts of one run: of the same library on the same machine.
 """
 import argparse
 import json
@@ -39,8 +41,8 @@ def arguments():
     p.add_argument("--peers", metavar="A,B",
                    help="only these; the loops they need are added")
     p.add_argument("--works", metavar="X,Y", help="only these")
-    p.add_argument("--results", metavar="FILE",
-                   help="run nothing, report on this")
+    p.add_argument("--results", metavar="FILE", nargs="+",
+                   help="run nothing, report on these")
     p.add_argument("--estimate", action="store_true",
                    help="run nothing, say what would be run")
     options = p.parse_args()
@@ -108,9 +110,13 @@ def measure(options, jobs):
     return path
 
 
-def report(path, out):
+def read(path):
     with open(path, encoding="utf-8") as f:
-        results = summary.load(f)
+        return f.read().splitlines()
+
+
+def report(paths, out):
+    results = summary.load(*map(read, paths))
     text = "\n".join(page.lines(results)) + "\n"
     with open(os.path.join(out, "table.txt"), "w", encoding="utf-8") as f:
         f.write(text)
@@ -120,8 +126,7 @@ def report(path, out):
 
 def main():
     options = arguments()
-    path = options.results
-    if not path:
+    if not options.results:
         jobs = choose_jobs(options)
         if options.estimate:
             return show_estimate(jobs)
@@ -130,7 +135,7 @@ def main():
         print(f"{len(jobs)} runs, about {run.clock(plan.takes(jobs))} minutes",
               file=sys.stderr)
     os.makedirs(options.out, exist_ok=True)
-    report(path or measure(options, jobs), options.out)
+    report(options.results or [measure(options, jobs)], options.out)
     return None
 
 

@@ -72,10 +72,31 @@ def memory():
     return f"{int(words[1]) >> 10} MiB" if len(words) > 1 else "not known"
 
 
+def git(*words):
+    """What it says of the sources; nothing if these are not from there."""
+    sources = os.path.dirname(os.path.abspath(__file__))
+    top = os.path.join(sources, "..", "..", "..")
+    try:
+        return subprocess.run(["git", "-C", top, *words, "--", "lib",
+                               "include"], capture_output=True, text=True,
+                              timeout=20, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def library():
+    """The last commit that changed what is measured."""
+    commit = git("log", "-1", "--format=%h of %cs")
+    if commit and git("status", "--porcelain"):
+        return commit + ", changed since"
+    return commit or "not known"
+
+
 def describe(directory):
     model, virtual = cpu_info()
     slack = first_line("/proc/self/timerslack_ns")
     return {
+        "library": library(),
         "date": datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
         "CPU": ", ".join(word for word in (model, virtual) if word),
         "CPUs": len(os.sched_getaffinity(0)),

@@ -139,6 +139,31 @@ def extent(rounds):
     return (min(values), max(values)) if len(values) > 1 else None
 
 
-def load(lines):
-    machine, *records = [json.loads(line) for line in lines if line.strip()]
-    return Results(machine["machine"], records)
+# What the parts of one run may not differ in.
+SAME = ("library", "CPU", "CPUs", "kernel", "compilers")
+
+
+def join(machines):
+    """What is said of the machine: once, if the parts say the same."""
+    for key in SAME:
+        if len({m.get(key) for m in machines}) > 1:
+            raise ValueError(f"the parts were measured with another {key}")
+    said = {key: dict.fromkeys(str(m[key]) for m in machines if key in m)
+            for m in machines for key in m}
+    return {**machines[0], **{key: "; ".join(values) for key, values
+                              in said.items() if len(values) > 1}}
+
+
+def load(*parts):
+    """
+    Each part: the lines of a results file.  What was measured again in a later
+    part counts there alone.
+    """
+    machines, records = [], {}
+    for lines in parts:
+        machine, *rest = [json.loads(line) for line in lines if line.strip()]
+        machines.append(machine["machine"])
+        for r in rest:
+            keys = tuple(sorted(r["case"].items()))
+            records[r["work"], keys, r["peer"], r["round"]] = r
+    return Results(join(machines), records.values())

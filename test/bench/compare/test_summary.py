@@ -1,11 +1,35 @@
 # SPDX-License-Identifier: MIT
+import json
 import unittest
 
 import example
-from summary import Figure, extent, load, middle, where
+from summary import SAME, Figure, extent, load, middle, where
 
 NET = Figure("cpu_ns", "cpu_ns")
 PAIR = where("pair", threads=1, window=0)
+
+
+class Parts(unittest.TestCase):
+    """A second file on top of the first."""
+
+    def part(self, records, **machine):
+        about = {**example.MACHINE["machine"], **machine}
+        return [json.dumps(r) for r in [{"machine": about}, *records]]
+
+    def test_what_both_measured(self):
+        again = [example.record("libev", "pair", 2,
+                                {"threads": 1, "window": 0}, cpu_ns=70)]
+        results = load(self.part(example.pairs(), date="1 May"),
+                       self.part(again, date="2 May"))
+        self.assertEqual(results.rounds(PAIR, "libev", Figure("cpu_ns")),
+                         {1: 110, 2: 70, 3: 160})
+        self.assertEqual(results.machine["date"], "1 May; 2 May")
+        self.assertEqual(results.machine["CPUs"], 2)
+
+    def test_what_cannot_be_joined(self):
+        for key in SAME:
+            with self.assertRaises(ValueError):
+                load(self.part([], **{key: "x"}), self.part([], **{key: "y"}))
 
 
 class Summary(unittest.TestCase):
