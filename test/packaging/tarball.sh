@@ -38,7 +38,7 @@ quiet() {
 
 say "what it has"
 tar tf "$tarball" | sed "s|^$name/||" | sort >contents
-for file in COPYING HACKING NEWS README Makefile.am Makefile.in configure \
+for file in COPYING HACKING NEWS README SECURITY Makefile.am Makefile.in configure \
 	configure.ac config.h.in aclocal.m4 bootstrap include/timerthread.h \
 	lib/libtimerthread.map m4/ax_append_flag.m4 timerthread.pc.in \
 	man/man7/timerthread.7 man/man7/timerthread-porting.7 \

@@ -77,9 +77,9 @@ def git(*words):
     sources = os.path.dirname(os.path.abspath(__file__))
     top = os.path.join(sources, "..", "..", "..")
     try:
-        return subprocess.run(["git", "-C", top, *words, "--", "lib",
-                               "include"], capture_output=True, text=True,
-                              timeout=20, check=True).stdout.strip()
+        return subprocess.run(["git", "-C", top, *words, "--", "lib"],
+                              capture_output=True, text=True, timeout=20,
+                              check=True).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return ""
 
