@@ -48,12 +48,13 @@
  *    -ESHUTDOWN); the rest.
  *  - In a child of fork(2), an instance that was started before the fork has no
  *    driver.  There, each call on it returns -ECHILD immediately.  Exceptions:
- *    timerthread_destroy, which frees it, and timerthread_now.  The child may
- *    use and start an instance that was created but not started before the
- *    fork, if no thread was using it at that moment.  On Linux, from 4.14 on,
- *    the same holds in a child of _Fork(3) or clone(2) that has memory of its
- *    own; but if its parent had several threads, it must not create, start or
- *    destroy an instance, which needs malloc(3) or free(3).
+ *    timerthread_destroy, which frees it, timerthread_now, and
+ *    timerthread_get_data.  The child may use and start an instance that was
+ *    created but not started before the fork, if no thread was using it at that
+ *    moment.  On Linux, from 4.14 on, the same holds in a child of _Fork(3) or
+ *    clone(2) that has memory of its own; but if its parent had several
+ *    threads, it must not create, start or destroy an instance, which needs
+ *    malloc(3) or free(3).
  *
  * "On Linux" tells of a library that uses calls of Linux, "with POSIX alone" of
  * one that does not; see timerthread-system(7), PLATFORMS.
@@ -245,11 +246,11 @@ int timerthread_set_spin(struct timerthread *tt, int64_t ns);
 /*
  * Sets a cap: how many timers there may be at one time.  A call that would
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
- * schedules it until a cancel of it has returned 0, or timerthread_drain has
- * taken it back, or its callback has returned for the last time.  The cap is
- * exact, however many threads schedule and cancel at the same time.  It adds
- * one atomic operation to each schedule and each cancel, and now and then a
- * lock.
+ * schedules it until a cancel of it has returned 0, or timerthread_drain or
+ * timerthread_cancel_matching has taken it back, or its callback has returned
+ * for the last time.  The cap is exact, however many threads schedule and
+ * cancel at the same time.  It adds one atomic operation to each schedule and
+ * each cancel, and now and then a lock.
  * 0, the default: no cap.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -537,7 +538,7 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
  * Makes a timer that is not armed: it has an id, a function and an argument,
  * but no deadline.  timerthread_reschedule arms it, from any thread, as often
  * as one likes.  After each run, and after timerthread_disarm, it is unarmed
- * again.  It exists until it is cancelled or drained, and counts for
+ * again.  It exists until it is cancelled or taken back, and counts for
  * timerthread_set_max_timers until then.  Unarmed, it needs memory, and nothing
  * else.
  * Errors as timerthread_schedule, and -EINVAL: ret_id is NULL.
