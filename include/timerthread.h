@@ -38,8 +38,9 @@
  *  - An int function returns 0 or a documented positive value on success, and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Other results are stored through arguments whose names begin with ret_.
- *    They are written on success only.  A call that fails changes nothing;
- *    only timerthread_stop_until has stopped tt when it gives up.
+ *    They are written on success only.  A call that fails changes nothing; the
+ *    exceptions are in timerthread(7), RETURN VALUE: timerthread_stop_until,
+ *    for example, has stopped tt when it gives up.
  *  - Any thread may call any function, and so may callbacks, unless the
  *    function's comment says otherwise.  A signal handler may call none.
  *  - If several errors apply, the first of these is returned: -EINVAL, because
@@ -690,7 +691,7 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
  * On a virtual clock it is the deadline of the first pending timer.  On other
  * clocks it may be too early: it may be the deadline of a timer that was
  * cancelled or rescheduled since, or the time of the driver's own work with
- * memory; and it may be too early by up to an eighth of the time until then.
+ * memory; and it may be too early, by an eighth of the time until then at most.
  * After the driver has worked at that time, this stores a later one.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
  * was stopped.
