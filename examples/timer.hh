@@ -32,6 +32,10 @@
 // assigned to.  The function moves with it, but what the function captured by
 // reference does not: it must not capture the timer if that may move.
 //
+// What the function has captured lives as long as the timer.  If the timer is a
+// member, the function must not capture a shared_ptr to its owner, or neither
+// is ever freed: it captures a weak_ptr.
+//
 // With an executor, two functions that destroy or stop each other's timers at
 // the same time wait for each other for ever.
 #ifndef TIMER_HH
@@ -49,8 +53,9 @@
 class timer
 {
       public:
-	// Makes a timer that is not armed.  Throws std::system_error if there
-	// is no memory for it, or the cap is reached, or tt is not running.
+	// Makes a timer that is not armed.  Throws std::system_error if the
+	// library has no memory for it, or the cap is reached, or tt is not
+	// running; std::bad_alloc if there is none for the function.
 	template <class F>
 	timer(timerthread *tt, F &&fn)
 	    : closure_(std::make_unique<closure_of<std::decay_t<F>>>(

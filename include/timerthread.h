@@ -745,9 +745,9 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_RESCHEDULED = 21,
 	TIMERTHREAD_STAT_CAPPED = 22,
 	TIMERTHREAD_STAT_NO_MEMORY = 23,
-	/* Sleeps of the driver that have ended, since the start; and of these,
-	 * the ones that ended because a timer was scheduled that is earlier
-	 * than all others. */
+	/* Sleeps of the driver that have ended, since the start (of a loop: its
+	 * dispatches); and of these, the ones that ended because a timer was
+	 * scheduled or rescheduled that is earlier than all others. */
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
 	/* Timers that there is memory for now; and bytes that the instance has
