@@ -83,7 +83,7 @@ static void release(void)
 }
 
 /* How the other thread's timer comes to be due after the one that is held. */
-enum { SCHEDULED, MOVED_EARLIER, WAYS };
+enum { SCHEDULED, BY_A_CALL, MOVED_EARLIER, WAYS };
 
 static void check_other(enum drivers on, clockid_t clock, int way,
 			uint32_t bucket)
@@ -92,7 +92,9 @@ static void check_other(enum drivers on, clockid_t clock, int way,
 	int64_t t;
 
 	setup();
-	ck_assert_int_eq(timerthread_set_buckets(tt, 2), 0);
+	/* A program's call has the bucket of its CPU. */
+	ck_assert_int_eq(timerthread_set_buckets(tt, way == BY_A_CALL ? 1 : 2),
+			 0);
 	ck_assert_int_eq(timerthread_set_clock(tt, clock), 0);
 	ck_assert_int_eq(driver_start_on(tt, on, 0), 0);
 	if (way == MOVED_EARLIER)
@@ -102,6 +104,9 @@ static void check_other(enum drivers on, clockid_t clock, int way,
 	hold_up(bucket_number(0), t);
 	if (way == MOVED_EARLIER)
 		ck_assert_int_eq(timerthread_reschedule(tt, id, t + 1), 0);
+	else if (way == BY_A_CALL)
+		ck_assert_int_eq(
+			timerthread_schedule(tt, t + 1, post, &ran, NULL), 0);
 	else
 		add(bucket_number(bucket), t + 1);
 	/* Both run. */
@@ -119,7 +124,8 @@ static void check_others(enum drivers on, clockid_t clock)
 	for (int i = 0; i < TIMES; i++) {
 		for (int way = SCHEDULED; way < WAYS; way++) {
 			check_other(on, clock, way, 0);
-			check_other(on, clock, way, 1);
+			if (way != BY_A_CALL)
+				check_other(on, clock, way, 1);
 		}
 	}
 }

@@ -26,10 +26,13 @@ void __real_futex_wait_for(atom32 *word, uint32_t expected, long ns);
 void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
 /* The linker puts this in the place of the library's, which it calls. */
+static long nap;
+
 void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns)
 {
 	void (*hook)(void) = atomic_exchange(&before_sleep, NULL);
 
+	nap = ns;
 	if (hook)
 		hook();
 	if (instead_of_sleep)
@@ -216,6 +219,40 @@ START_TEST(a_sleeper_says_so)
 }
 END_TEST
 
+/* Of the last nap, and how many there were. */
+static long length;
+static int naps;
+
+/* Each ends by itself, but for one that a release ends. */
+static void nap_on(void)
+{
+	enum { WOKEN = 3, LAST = 12 };
+
+	if (naps == 0)
+		ck_assert_int_eq(nap, LOCK_NAP_NS);
+	else if (naps == WOKEN + 1 || length == LOCK_NAP_MAX_NS)
+		ck_assert_int_eq(nap, length);
+	else
+		ck_assert_int_eq(nap, 2 * length);
+	length = nap;
+	if (naps == WOKEN)
+		atom32_store(&lock.slept, 0);
+	if (naps++ == LAST)
+		lock_release(&lock);
+}
+
+START_TEST(naps_get_longer)
+{
+	instead_of_sleep = nap_on;
+	lock = (struct lock){0};
+	lock_acquire(&lock);
+	lock_acquire(&lock);
+	ck_assert_int_eq(length, LOCK_NAP_MAX_NS);
+	lock_release(&lock);
+	instead_of_sleep = NULL;
+}
+END_TEST
+
 /*
  * A SCHED_FIFO thread that shares its CPU with a holder that was preempted
  * must let it finish.
@@ -267,6 +304,7 @@ int main(void)
 		wake_before_sleep_counts,
 		a_missed_wake_heals,
 		a_sleeper_says_so,
+		naps_get_longer,
 		realtime_thread_lets_the_holder_run,
 	};
 
