@@ -150,8 +150,9 @@ END_TEST
 #define HAS_EXCEPTIONS
 
 /*
- * What C++ does; it terminates where this is the answer.  (On 64-bit ARM gcc
- * before 14 has the function return anything in the place of an error.)
+ * What C++ does; it terminates where this is the answer.  (On 64-bit ARM and on
+ * POWER gcc before 14 has the function return anything in the place of an
+ * error.)
  */
 static void throw_out(void *arg)
 {
@@ -160,7 +161,7 @@ static void throw_out(void *arg)
 
 	(void)arg;
 	r = _Unwind_RaiseException(&e);
-#ifdef __aarch64__
+#if defined(__aarch64__) || defined(__powerpc64__)
 	r = _URC_FATAL_PHASE1_ERROR;
 #endif
 	if (r == _URC_FATAL_PHASE1_ERROR)

@@ -23,6 +23,7 @@ import page
 import peers
 import plan
 import plots
+import publish
 import run
 import summary
 
@@ -43,6 +44,11 @@ def arguments():
     p.add_argument("--works", metavar="X,Y", help="only these")
     p.add_argument("--results", metavar="FILE", nargs="+",
                    help="run nothing, report on these")
+    p.add_argument("--publish", action="store_true",
+                   help="put the figures into README and RESULTS.md, too, and "
+                   "the plots beside it")
+    p.add_argument("--instructions", metavar="FILE",
+                   help="what make bench-instructions has printed, for these")
     p.add_argument("--estimate", action="store_true",
                    help="run nothing, say what would be run")
     options = p.parse_args()
@@ -115,13 +121,17 @@ def read(path):
         return f.read().splitlines()
 
 
-def report(paths, out):
+def report(paths, out, options):
     results = summary.load(*map(read, paths))
     text = "\n".join(page.lines(results)) + "\n"
     with open(os.path.join(out, "table.txt"), "w", encoding="utf-8") as f:
         f.write(text)
     sys.stdout.write(text)
     plots.draw_all(results, out)
+    if options.publish:
+        publish.publish(results, read(options.instructions)
+                        if options.instructions else ())
+        plots.draw_all(results, publish.PLOTS)
 
 
 def main():
@@ -135,7 +145,7 @@ def main():
         print(f"{len(jobs)} runs, about {run.clock(plan.takes(jobs))} minutes",
               file=sys.stderr)
     os.makedirs(options.out, exist_ok=True)
-    report(options.results or [measure(options, jobs)], options.out)
+    report(options.results or [measure(options, jobs)], options.out, options)
     return None
 
 

@@ -76,6 +76,27 @@ def mixed(results):
     return tables
 
 
+def armed(results):
+    return net_tables("Armed and disarmed", "Connections with a timer each, "
+                      "of which 1000 a thread are armed: one is disarmed, and "
+                      "armed again.  A facility without such timers schedules "
+                      "and cancels.", results.wheres("armed"))
+
+
+def peak(results):
+    text = ("So many timers, an hour ahead and more, are scheduled, and all "
+            "cancelled; then nothing happens for 12 s.  The "
+            "process's memory less what there was before, in MiB; the user's "
+            "part is not in it.")
+    return [Table(f"Peak, {at.get('count')} timers",
+                  text,
+                  [("MiB", [Column(head, at, gross(key, MIB))
+                            for head, key in (("at the peak", "peak"),
+                                              ("just after", "after"),
+                                              ("later", "left"))])])
+            for at in results.wheres("peak")]
+
+
 def handover(results):
     return [Table("Handover", "One thread schedules, another cancels; CPU "
                   "time is of both, waiting for each other included.",
@@ -297,8 +318,8 @@ def simulated(results):
             by_threads("p99, us", "probe", gross("late_p99", US)))]
 
 
-ALL = (pair, mixed, handover, paced, fire, capacity, opening, sparse, pending,
-       earlier, burst, keepalive, tail, simulated)
+ALL = (pair, mixed, armed, handover, paced, fire, capacity, opening, sparse,
+       pending, peak, earlier, burst, keepalive, tail, simulated)
 
 
 def tables(results):

@@ -43,8 +43,8 @@ def power(n):
     return digits
 
 
-def wrap(text, indent=""):
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent,
+def wrap(text, indent="", width=WIDTH):
+    return textwrap.wrap(text, width, subsequent_indent=indent,
                          break_on_hyphens=False)
 
 

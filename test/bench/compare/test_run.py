@@ -77,7 +77,7 @@ class Plan(unittest.TestCase):
     def test_estimates(self):
         names = peers.C_PEERS + tuple(peers.OTHERS) + ("loop",)
         for cases, rounds, minutes in ((plan.quick(), 1, 1),
-                                       (plan.full(), 0, 80)):
+                                       (plan.full(), 0, 120)):
             jobs = plan.jobs(cases, names, rounds, lambda turn: None)
             self.assertLess(plan.takes(jobs), 60 * minutes)
 

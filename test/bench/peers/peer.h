@@ -85,6 +85,16 @@ int peer_cancel(void *timer);
  */
 int peer_reschedule(void *timer, int64_t now, int64_t delay);
 
+/*
+ * A timer that is made once, and then armed and disarmed.  arm returns as
+ * peer_schedule does, and disarm as peer_cancel.  An adapter of a facility that
+ * has no such timers leaves these out; arm and disarm are then those two.
+ */
+void peer_add(void *timer, peer_fn *fn, void *arg);
+int peer_arm(void *timer, int64_t now, int64_t delay, peer_fn *fn, void *arg);
+int peer_disarm(void *timer);
+void peer_remove(void *timer);
+
 /* For adapters. */
 __attribute__((noreturn)) void peer_die(const char *what, int error);
 

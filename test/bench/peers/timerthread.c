@@ -80,3 +80,26 @@ int peer_reschedule(void *timer, int64_t now, int64_t delay)
 	return timerthread_reschedule(tt, *(timerthread_id *)timer,
 				      now + delay) != 0;
 }
+
+void peer_add(void *timer, peer_fn *fn, void *arg)
+{
+	check(timerthread_add(tt, fn, arg, timer), "timerthread_add");
+}
+
+int peer_arm(void *timer, int64_t now, int64_t delay, peer_fn *fn, void *arg)
+{
+	(void)fn;
+	(void)arg;
+	return timerthread_reschedule(tt, *(timerthread_id *)timer,
+				      now + delay);
+}
+
+int peer_disarm(void *timer)
+{
+	return timerthread_disarm_wait(tt, *(timerthread_id *)timer) == 0;
+}
+
+void peer_remove(void *timer)
+{
+	timerthread_cancel_wait(tt, *(timerthread_id *)timer);
+}

@@ -103,6 +103,7 @@ struct window {
 int window_run(const struct window *window);
 
 /* The workloads.  0, or 1 if something is wrong. */
+int work_armed(void);
 int work_burst(void);
 int work_capacity(void);
 int work_check(void);
@@ -115,6 +116,7 @@ int work_mixed(void);
 int work_opening(void);
 int work_paced(void);
 int work_pair(void);
+int work_peak(void);
 int work_pending(void);
 int work_rmw(void);
 int work_sleeps(void);

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import example
+import publish
+from summary import load
+
+
+def text(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        self.lines = publish.short(load(example.lines(example.results())))
+
+    def test_rows(self):
+        words = [line.split() for line in self.lines]
+        self.assertIn(["1", "thread", "30", "100", "libev", "-", "-", "490"],
+                      [w[:6] + w[-2:] if w[:2] == ["1", "thread"] else w
+                       for w in words])
+        self.assertFalse(any(w[:2] == ["2", "threads"] for w in words))
+
+    def test_not_too_wide(self):
+        self.assertLessEqual(max(map(len, self.lines)), 80)
+
+    def test_is_put_into_its_place(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = shutil.copy(publish.README, directory)
+            publish.change(path, (publish.BEFORE, publish.AFTER, self.lines))
+            self.assertEqual(
+                publish.published(text(path), publish.BEFORE, publish.AFTER),
+                [line for line in self.lines if line])
+            outside = text(publish.README).split("\n")[:60]
+            self.assertEqual(text(path).split("\n")[:60], outside)
+
+
+class Published(unittest.TestCase):
+    """What README and RESULTS.md say now."""
+
+    def setUp(self):
+        self.readme = publish.published(text(publish.README), publish.BEFORE,
+                                        publish.AFTER)
+        self.results = text(publish.RESULTS)
+
+    def of_results(self, name):
+        return publish.published(self.results, publish.MARK.format(name),
+                                 publish.END)
+
+    def test_readme_has_the_figures_of_results(self):
+        self.assertGreater(len(self.readme), 10)
+        self.assertEqual(self.readme, self.of_results("short"))
+
+    def test_both_are_of_one_library(self):
+        said = next(line.split(None, 1)[1] for line in self.of_results("all")
+                    if line.startswith("library:"))
+        self.assertIn(f"Library: {said}.", " ".join(self.readme))
+
+    def test_says_if_the_library_has_changed_since(self):
+        """A warning: a comment may have changed, or what is never measured."""
+        commit = " ".join(self.readme).split("Library: ")[1].split()[0]
+        try:
+            since = subprocess.run(
+                ["git", "-C", publish.TOP, "log", "--format=%h %s",
+                 commit + "..", "--", "lib"], capture_output=True, text=True,
+                timeout=20, check=True).stdout.split("\n")[:-1]
+        except (OSError, subprocess.SubprocessError):
+            self.skipTest("not in git")
+        if since:
+            print(f"README's figures are of {commit}; lib/ has changed since, "
+                  f"{len(since)} times:", *since, sep="\n  ",
+                  file=sys.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
