@@ -33,7 +33,7 @@ ROWS = (
     ("  8 threads", where("spread", threads=8, window=20000), NET),
     ("arm and disarm", where("armed", threads=1, window=1000), NET),
     ("another thread cancels", where("handover"), NET),
-    ("late, one sparse timer, us", where("sparse", count=300), LATE),
+    ("late, one sparse, us", where("sparse", count=300), LATE),
     ("late, of a million, us", where("fire", threads=1, count=1000000), LATE),
     ("MiB left of a million", where("peak", count=1000000),
      Figure("left", scale=MIB)),
