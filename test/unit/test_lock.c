@@ -25,9 +25,10 @@ static void (*instead_of_sleep)(void);
 void __real_futex_wait_for(atom32 *word, uint32_t expected, long ns);
 void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
-/* The linker puts this in the place of the library's, which it calls. */
-static long nap;
+/* The length of the last nap on this thread. */
+static _Thread_local long nap;
 
+/* The linker puts this in the place of the library's, which it calls. */
 void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns)
 {
 	void (*hook)(void) = atomic_exchange(&before_sleep, NULL);
