@@ -3,8 +3,8 @@
 # "info timers" for gdb: the instances of libtimerthread in a process or a core
 # dump, what they run now and which timers are pending.  It reads memory and
 # calls nothing.  gdb loads this file with the library, if it lies where
-# timerthread-watching(7) says; else "source" it.  It needs the debug information of the
-# library, which may be in a file of its own.
+# timerthread-watching(7) says; else "source" it.  It needs the debug information
+# of the library, which may be in a file of its own.
 
 import gdb
 import sys

@@ -130,8 +130,7 @@ def report(paths, out, options):
     plots.draw_all(results, out)
     if options.publish:
         publish.publish(results, read(options.instructions)
-                        if options.instructions else ())
-        plots.draw_all(results, publish.PLOTS)
+                        if options.instructions else (), out)
 
 
 def main():

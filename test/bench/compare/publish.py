@@ -4,8 +4,10 @@ Puts a run's figures where readers find them: README's table, and the marked
 parts of RESULTS.md.  What is said about them there is written by hand.
 """
 import os
+import shutil
 
 import page
+import plots
 import table
 from report import NET
 from summary import Figure, middle, where
@@ -112,7 +114,12 @@ def change(path, *changes):
         f.write(text)
 
 
-def publish(results, instructions=()):
+def publish(results, instructions, drawn):
+    """drawn: the directory where the plots are."""
+    for name in plots.ALL:
+        path = os.path.join(drawn, name + ".svg")
+        if os.path.exists(path):
+            shutil.copy(path, PLOTS)
     fence = ["```"]
     change(README, (BEFORE, AFTER, short(results)))
     parts = [("short", short(results)), ("all", page.lines(results))]

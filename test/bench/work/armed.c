@@ -84,17 +84,11 @@ static void end(int thread)
 int work_armed(void)
 {
 	struct team team = {.begin = begin, .turn = turn, .end = end};
-	struct cost c;
 
 	team.threads = (int)argument("threads", 1);
 	each = (size_t)argument("window", 1000);
 	team.ns = argument_ns("seconds", 0.5);
 	timers = timers_new(each * (size_t)team.threads);
 	start_peer(team.threads, timers.n, 10 * BENCH_S);
-	c = team_run(&team);
-	result_cost(&c);
-	result("failed", (double)failures);
-	peer_stop();
-	timers_free(&timers);
-	return 0;
+	return team_work(&team, &timers, &failures);
 }

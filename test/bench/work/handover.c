@@ -100,14 +100,8 @@ int work_handover(void)
 		.end = nothing,
 		.ns = argument_ns("seconds", 0.5),
 	};
-	struct cost c;
 
 	timers = timers_new(RING);
 	start_peer(2, RING, 10 * BENCH_S);
-	c = team_run(&team);
-	result_cost(&c);
-	result("failed", (double)failures);
-	peer_stop();
-	timers_free(&timers);
-	return 0;
+	return team_work(&team, &timers, &failures);
 }

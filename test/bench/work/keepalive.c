@@ -46,16 +46,10 @@ int work_keepalive(void)
 {
 	size_t n = (size_t)argument("count", 100000);
 	struct team team = {.begin = begin, .turn = turn, .end = end};
-	struct cost c;
 
 	team.threads = threads = (int)argument("threads", 1);
 	team.ns = argument_ns("seconds", 0.5);
 	timers = timers_new(n);
 	start_peer(threads, n, 60 * BENCH_S);
-	c = team_run(&team);
-	result_cost(&c);
-	result("failed", (double)failures);
-	peer_stop();
-	timers_free(&timers);
-	return 0;
+	return team_work(&team, &timers, &failures);
 }

@@ -36,16 +36,10 @@ static long turn(int i)
 static int at_once(int threads, int64_t ns)
 {
 	const struct team team = {threads, ns, nothing, turn, nothing};
-	struct cost c;
 
 	timers = timers_new((size_t)threads * APART);
 	start_peer(threads, (size_t)threads, timeout);
-	c = team_run(&team);
-	result_cost(&c);
-	result("failed", (double)failures);
-	peer_stop();
-	timers_free(&timers);
-	return 0;
+	return team_work(&team, &timers, &failures);
 }
 
 int work_pair(void)

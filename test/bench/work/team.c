@@ -106,3 +106,15 @@ void result_cost(const struct cost *c)
 	result("wall_ns", c->wall_ns);
 	result("turns", c->turns);
 }
+
+int team_work(const struct team *t, struct timers *timers,
+	      const _Atomic long *failures)
+{
+	struct cost c = team_run(t);
+
+	result_cost(&c);
+	result("failed", (double)*failures);
+	peer_stop();
+	timers_free(timers);
+	return 0;
+}

@@ -81,6 +81,13 @@ bool team_over(void);
 void result_cost(const struct cost *c);
 
 /*
+ * The rest of a work: runs the team, prints its cost and how many calls have
+ * failed, stops the facility and frees the timers.  0.
+ */
+int team_work(const struct team *t, struct timers *timers,
+	      const _Atomic long *failures);
+
+/*
  * So many timers in flight a thread, the oldest cancelled and a new one
  * scheduled each turn; a timeout is evenly at random between the two.
  */
