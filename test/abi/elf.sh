@@ -66,11 +66,12 @@ case $TT_LDFLAGS in
 esac
 has "$dynamic" '\(TEXTREL\)' && fail "it relocates its code"
 # Else glibc allocates them when a thread first uses them, under the loader's
-# lock.  musl loads no library with this flag.
-flag=no wanted=no
-has "$dynamic" '\(FLAGS\).*STATIC_TLS' && flag=yes
+# lock.  musl loads no library with the flag STATIC_TLS, which the linker sets on
+# some machines.
+fixed=no wanted=no
+has "$relocations" 'TPOFF|TP_?REL' && fixed=yes
 has "$dynamic" '\(NEEDED\).*\[libc\.so\.6' && wanted=yes
-[ "$flag" = "$wanted" ] || fail "the flag STATIC_TLS: $flag"
+[ "$fixed" = "$wanted" ] || fail "variables of threads at a fixed place: $fixed"
 [ "$wanted" = yes ] && has "$relocations" 'DTPMOD|TLS_?DESC' &&
 	fail "a variable of threads may need memory later"
 has "$relocations" ' timerthread_' &&

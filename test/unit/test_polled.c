@@ -225,29 +225,58 @@ START_TEST(no_wakeup_is_for_nothing)
 }
 END_TEST
 
+enum { BURST = 50000 };
+
+static timerthread_id burst[BURST];
+
+static void schedule_burst(int64_t first)
+{
+	enum { STEP = 600 };
+
+	for (int i = 0; i < BURST; i++) {
+		if (timerthread_schedule(tt, first + i * STEP, never, NULL,
+					 &burst[i]) != 0)
+			abort();
+	}
+}
+
+static void cancel_burst(void)
+{
+	for (int i = 0; i < BURST; i++)
+		timerthread_cancel(tt, burst[i]);
+}
+
+static int64_t time_of_burst(void)
+{
+	int64_t time;
+
+	begin();
+	time = now();
+	schedule_burst(TIMERTHREAD_NEVER / 2);
+	cancel_burst();
+	time = now() - time;
+	end();
+	return time;
+}
+
 /*
  * So many that are far from due call for nothing.  When they are due and were
  * cancelled, the calls that find it are short each, and it is quiet again.
  */
 START_TEST(a_burst_of_the_cancelled)
 {
-	enum { N = 50000, STEP = 600, BLOCKS_A_CALL = 16 };
-	static timerthread_id id[N];
-	int64_t first;
+	enum { BLOCKS_A_CALL = 16 };
+	/* A slow machine, too, cancels all before the first is due. */
+	int64_t ahead = S + 4 * time_of_burst();
+	int n, more;
 
 	begin();
 	atom32_store(&sets, 0);
-	first = now() + S;
-	for (int i = 0; i < N; i++) {
-		if (timerthread_schedule(tt, first + i * STEP, never, NULL,
-					 &id[i]) != 0)
-			abort();
-	}
+	schedule_burst(now() + ahead);
 	/* For the first, for so many blocks, and for so many slots. */
 	ck_assert_uint_le(atom32_load(&sets), 3);
 	lie_down();
-	for (int i = 0; i < N; i++)
-		timerthread_cancel(tt, id[i]);
+	cancel_burst();
 	wait_readable();
 	while (readable()) {
 		ck_assert_int_eq(dispatch(), 0);
@@ -256,8 +285,12 @@ START_TEST(a_burst_of_the_cancelled)
 	}
 	ck_assert_uint_eq(slots_in_use(), 0);
 	/* When those would have been due that were put back into a lane. */
-	ck_assert_int_le(wakeups(150), LANES);
-	ck_assert_int_eq(wakeups(30), 0);
+	n = wakeups(150);
+	do {
+		more = wakeups(30);
+		n += more;
+	} while (more > 0 && n <= LANES);
+	ck_assert_int_le(n, LANES);
 	schedule(0, note, NULL);
 	wait_readable();
 	ck_assert_int_eq(dispatch(), 1);
