@@ -71,7 +71,7 @@ static int sweep(struct sweep *w,
 		 void (*see)(const struct seen_timer *t, void *ctx))
 {
 	if (instance_lives(w->tt))
-		intake_walk(w->tt->engine.intake, see, w);
+		intake_walk(w->tt->engine.intake, true, see, w);
 	return w->n < INT_MAX ? (int)w->n : INT_MAX;
 }
 

@@ -15,17 +15,18 @@
 /* Gives the bucket a spare block if it has none.  Under the lock. */
 static void take_spare(struct bucket *b, struct block **spares)
 {
-	if (!b->spares)
-		b->spares = block_pop(spares);
+	if (!b->spares && *spares)
+		block_spare(&b->spares, block_pop(spares));
 }
 
 /* Takes all spare blocks except one.  Under the lock. */
 static struct block *take_surplus(struct bucket *b)
 {
-	struct block *one = block_pop(&b->spares);
-	struct block *surplus = b->spares;
+	struct block *one = block_pop(&b->spares), *surplus = b->spares;
 
-	b->spares = one;
+	b->spares = NULL;
+	if (one)
+		block_spare(&b->spares, one);
 	return surplus;
 }
 

@@ -55,9 +55,10 @@ static uint32_t sample(const struct slots *t, uint32_t n, uint32_t at,
 {
 	uint32_t used = 0;
 
-	for (int i = 0; i < SAMPLE; i++, at += UINT32_C(0x9e3779b9)) {
+	for (int i = 0; i < SAMPLE; i++) {
 		uint32_t number, word;
 
+		at += UINT32_C(0x9e3779b9);
 		number = SLOT_FIRST_NUMBER + (uint32_t)((uint64_t)at * n >> 32);
 		if (vacancy_has(t, number >> SLOT_WORD_LOG2))
 			continue;

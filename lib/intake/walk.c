@@ -9,38 +9,41 @@
 #define STEP SLOT_FIRST_NUMBER
 
 /*
- * Under the lock, which orders the rest.  False: the slot has no timer.
- * Acquire: pairs with slot_free; the timer's end was counted before that.
+ * False: the slot has no timer.  Acquire: pairs with slot_free; the timer's end
+ * was counted before that.  The lock orders the rest.
  */
-static bool look_at(const struct slot *s, struct seen_timer *t)
+static bool look_at(const struct slot *s, bool whole, struct seen_timer *t)
 {
 	uint32_t word = atom32_load_acquire(&s->state);
 
 	if (slot_state(word) == SLOT_FREE)
 		return false;
-	*t = (struct seen_timer){
-		slot_id(s, word),
-		word,
-		{s->deadline, s->period, slot_fn(s), slot_arg(s), 0}};
+	t->word = word;
+	if (whole) {
+		t->id = slot_id(s, word);
+		t->timer = (struct timer){s->deadline, s->period, slot_fn(s),
+					  slot_arg(s), 0};
+	}
 	return true;
 }
 
 /* Returns how many of the slots from `from` on have a timer. */
-static uint32_t look_at_some(struct bucket *b, uint32_t from,
+static uint32_t look_at_some(struct bucket *b, uint32_t from, bool whole,
 			     struct seen_timer seen[STEP])
 {
 	uint32_t n = 0;
 
-	if (vacancy_has(&b->slots, from >> SLOT_WORD_LOG2))
-		return 0;
-	lock_acquire(&b->lock);
-	for (uint32_t i = from; i < from + STEP; i++)
-		n += look_at(slots_get(&b->slots, i), &seen[n]);
-	lock_release(&b->lock);
+	if (whole)
+		lock_acquire(&b->lock);
+	if (!vacancy_has(&b->slots, from >> SLOT_WORD_LOG2))
+		for (uint32_t i = from; i < from + STEP; i++)
+			n += look_at(slots_get(&b->slots, i), whole, &seen[n]);
+	if (whole)
+		lock_release(&b->lock);
 	return n;
 }
 
-void intake_walk(struct intake *in,
+void intake_walk(struct intake *in, bool whole,
 		 void (*see)(const struct seen_timer *t, void *ctx), void *ctx)
 {
 	struct bucket_set used = intake_used(in);
@@ -55,7 +58,7 @@ void intake_walk(struct intake *in,
 		end = slots_end(&b->slots);
 		lock_release(&b->lock);
 		for (uint32_t i = STEP; i < end; i += STEP) {
-			uint32_t n = look_at_some(b, i, seen);
+			uint32_t n = look_at_some(b, i, whole, seen);
 
 			for (uint32_t k = 0; k < n; k++)
 				see(&seen[k], ctx);

@@ -25,7 +25,11 @@
 
 struct block {
 	struct block *next; /* in a chain */
-	uint32_t n;         /* entries in it, once it has left its queue */
+	/*
+	 * Entries in it, once it has left its queue.  Of a bucket's spare one:
+	 * how many the chain has from here on.
+	 */
+	uint32_t n;
 	/*
 	 * The first of a slab: how many of the slab are not free.  The others:
 	 * SLAB_NUMBER times how many are before it.
@@ -86,6 +90,13 @@ static inline struct block *block_pop(struct block **chain)
 		b->next = NULL;
 	}
 	return b;
+}
+
+/* The same, for a chain that knows how many it has. */
+static inline void block_spare(struct block **chain, struct block *b)
+{
+	b->n = *chain ? (*chain)->n + 1 : 1;
+	block_push(chain, b);
 }
 
 #endif

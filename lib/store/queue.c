@@ -214,7 +214,7 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 /* Takes out a block in which no entry is left. */
 static void free_block(struct queue *q, uint32_t i, struct block **spares)
 {
-	block_push(spares, take_out(q, i));
+	block_spare(spares, take_out(q, i));
 	set_ends(q);
 	close_many_gaps(q);
 }

@@ -49,7 +49,8 @@ struct slot_floor {
 	uint32_t ticket;
 	/*
 	 * 0: the word is not vacant.  Else the one below it on the list, or
-	 * SLOTS_NONE_VACANT.  Written under the lock, read by any thread.
+	 * SLOTS_NONE_VACANT, also of one that is not on the list.  Written
+	 * under the lock, read by any thread.
 	 */
 	atom32 next;
 };
@@ -87,7 +88,11 @@ struct slots {
 	uint32_t peak;      /* how high used was in this period */
 	uint32_t before;    /* and in the one before */
 	uint64_t first;     /* word 1, which exists before its slots */
-	/* Like chunk below, but for the words of free bits. */
+	/*
+	 * Like chunk below, but for the words of free bits.  An entry is
+	 * written once, before slots_end passes its slots: who has that from
+	 * under the lock may read it without.
+	 */
 	uint64_t *bits[SLOT_CHUNKS];
 	/* Constant. */
 	uint32_t bucket;

@@ -15,10 +15,22 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 	return (struct slot_floor *)end + (word - first);
 }
 
-/* The first word has no floor. */
+/*
+ * The first word has no floor.  Acquire: pairs with note.
+ */
 bool vacancy_has(const struct slots *t, uint32_t word)
 {
-	return word > 1 && atom32_load(&slots_floor(t, word)->next) != 0;
+	return word > 1 &&
+	       atom32_load_acquire(&slots_floor(t, word)->next) != 0;
+}
+
+/*
+ * Release: pairs with vacancy_has.  Who skips the word sees that its timers have
+ * ended.
+ */
+static void note(struct slots *t, uint32_t word, uint32_t next)
+{
+	atom32_store_release(&slots_floor(t, word)->next, next);
 }
 
 void vacancy_next_period(struct slots *t)
@@ -92,16 +104,13 @@ struct words vacancy_choose(struct slots *t)
 		else if (chosen.n > 0)
 			break;
 	}
-	for (uint32_t i = 0; i < chosen.n; i++)
-		*slots_word(t, chosen.first + i) = 0;
+	for (uint32_t i = chosen.first; i < chosen.first + chosen.n; i++) {
+		*slots_word(t, i) = 0;
+		note(t, i, SLOTS_NONE_VACANT);
+	}
 	t->vacancies += chosen.n;
 	slots_set_enough(t);
 	return chosen;
-}
-
-static uint32_t higher(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
 }
 
 /* The slots are free: nobody changes them. */
@@ -111,9 +120,12 @@ static void note_floor(const struct slots *t, uint32_t word)
 	struct slot_floor *f = slots_floor(t, word);
 
 	f->state = f->ticket = 0;
-	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
-		f->state = higher(f->state, atom32_load(&s[i].state));
-		f->ticket = higher(f->ticket, atom32_load(&s[i].ticket));
+	for (const struct slot *end = s + SLOT_FIRST_NUMBER; s < end; s++) {
+		uint32_t state = atom32_load(&s->state);
+		uint32_t ticket = atom32_load(&s->ticket);
+
+		f->state = state > f->state ? state : f->state;
+		f->ticket = ticket > f->ticket ? ticket : f->ticket;
 	}
 }
 
@@ -136,7 +148,7 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
 	for (uint32_t i = w.first + w.n; i-- > w.first;) {
 		if (emptied) {
-			atom32_store(&slots_floor(t, i)->next, t->vacant);
+			note(t, i, t->vacant);
 			t->vacant = i;
 		} else {
 			vacancy_add(t, i);
@@ -171,7 +183,7 @@ void vacancy_fill(const struct slots *t, uint32_t word)
 
 void vacancy_add(struct slots *t, uint32_t word)
 {
-	atom32_store(&slots_floor(t, word)->next, 0);
+	note(t, word, 0);
 	*slots_word(t, word) = UINT64_MAX;
 	t->last = word;
 	t->vacancies--;

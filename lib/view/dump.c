@@ -25,19 +25,15 @@ static void add_number(struct text *t, const char *name, uint64_t n)
 	text_add(t, "  %s: %" PRIu64 "\n", name, n);
 }
 
-static const char *const driver_names[] = {
-	[DRIVER_NONE] = "none",
-	[DRIVER_THREAD] = "thread",
-	[DRIVER_POLLED] = "polled",
-	[DRIVER_VIRTUAL] = "virtual",
-};
+static const char *const driver_names[] = {[DRIVER_NONE] = "none",
+					   [DRIVER_THREAD] = "thread",
+					   [DRIVER_POLLED] = "polled",
+					   [DRIVER_VIRTUAL] = "virtual"};
 
-static const char *const life_names[] = {
-	[LIFE_NEW] = "not started",
-	[LIFE_RUNNING] = "running",
-	[LIFE_STOPPING] = "stopping",
-	[LIFE_STOPPED] = "stopped",
-};
+static const char *const life_names[] = {[LIFE_NEW] = "not started",
+					 [LIFE_RUNNING] = "running",
+					 [LIFE_STOPPING] = "stopping",
+					 [LIFE_STOPPED] = "stopped"};
 
 /* With the mutex held. */
 static void add_head(struct text *t, struct timerthread *tt)

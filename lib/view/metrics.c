@@ -30,15 +30,10 @@ struct told {
 };
 
 static const char *const kind_names[] = {
-	[GAUGE] = "gauge",
-	[COUNTER] = "counter",
-	[HISTOGRAM] = "histogram",
-};
+	[GAUGE] = "gauge", [COUNTER] = "counter", [HISTOGRAM] = "histogram"};
 
 static const char *const unit_names[] = {
-	[BYTES] = "bytes",
-	[SECONDS] = "seconds",
-};
+	[BYTES] = "bytes", [SECONDS] = "seconds"};
 
 /* OpenMetrics says more about a metric; Prometheus names it as its samples. */
 static void add_metric_head(struct text *t, const struct fact *m,
@@ -70,11 +65,10 @@ static void add_histogram_samples(struct text *t, const char *name,
 			 histogram_below(c, (i + 1) * HISTOGRAM_STEPS));
 	}
 	text_add(t,
-		 "timerthread_%s_bucket{name=\"%s\",le=\"+Inf\"} %" PRIu64 "\n",
-		 name, label, all);
-	text_add(t, "timerthread_%s_count{name=\"%s\"} %" PRIu64 "\n", name,
-		 label, all);
-	text_add(t, "timerthread_%s_sum{name=\"%s\"} ", name, label);
+		 "timerthread_%s_bucket{name=\"%s\",le=\"+Inf\"} %" PRIu64 "\n"
+		 "timerthread_%s_count{name=\"%s\"} %" PRIu64 "\n"
+		 "timerthread_%s_sum{name=\"%s\"} ",
+		 name, label, all, name, label, all, name, label);
 	text_add_seconds(t, c->sum);
 	text_add(t, "\n");
 }

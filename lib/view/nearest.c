@@ -24,5 +24,5 @@ static void see(const struct seen_timer *t, void *ctx)
 void nearest_find(struct intake *in, struct nearest *ret)
 {
 	ret->n = 0;
-	intake_walk(in, see, ret);
+	intake_walk(in, true, see, ret);
 }

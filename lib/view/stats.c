@@ -157,7 +157,7 @@ static void look_at_slots(struct timerthread *tt, uint64_t *n)
 	struct bucket *b;
 	uint64_t ended, gone;
 
-	intake_walk(in, add_timer, n);
+	intake_walk(in, false, add_timer, n);
 	ended = counter_read(&tt->engine.ended);
 	while ((b = intake_take(in, &used)))
 		ended += counter_read(&b->ended);

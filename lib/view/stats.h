@@ -34,17 +34,10 @@
 /* Each enum timerthread_histogram. */
 #define HISTOGRAMS 2
 
-enum stat_kind {
-	GAUGE,
-	COUNTER,
-	HISTOGRAM,
-};
+enum stat_kind { GAUGE, COUNTER, HISTOGRAM };
 
-enum stat_unit {
-	NUMBER,
-	BYTES,
-	SECONDS, /* counted in nanoseconds */
-};
+/* Seconds are counted in nanoseconds. */
+enum stat_unit { NUMBER, BYTES, SECONDS };
 
 struct fact {
 	/* An enum timerthread_stat or, of a histogram, _histogram. */

@@ -341,14 +341,16 @@ START_TEST(what_is_vacant_is_not_read)
 	cancel_all_but(0);
 	give();
 	ck_assert_uint_gt(plant(SLOT_GENERATION | SLOT_DEAD), 0);
-	intake_walk(engine.intake, count, &seen);
+	intake_walk(engine.intake, true, count, &seen);
+	intake_walk(engine.intake, false, count, &seen);
 	ck_assert_uint_eq(seen, 0);
 	ck_assert(!garbage_is_most(bucket, &some));
 	ck_assert_uint_eq(some, 0);
 	plant(0);
 	fill();
-	intake_walk(engine.intake, count, &seen);
-	ck_assert_uint_eq(seen, lives);
+	intake_walk(engine.intake, true, count, &seen);
+	intake_walk(engine.intake, false, count, &seen);
+	ck_assert_uint_eq(seen, 2 * lives);
 	cancel_all_but(0);
 	bare_end();
 }

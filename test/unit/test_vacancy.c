@@ -62,6 +62,9 @@ static uint32_t give(void)
 		if (w.n == 0)
 			continue;
 		n += w.n;
+		/* Nobody reads there from now on. */
+		for (uint32_t k = 0; k < w.n; k++)
+			must(vacancy_has(&t, w.first + k));
 		vacancy_keep(&t, w, vacancy_empty(&t, w));
 		slots_check(&t);
 	}
