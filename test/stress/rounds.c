@@ -17,11 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Valgrind is slow; a round takes a tenth of a second without it. */
-#define ROUND_MAX_S 60
-
 static sem_t done;
 static char hang_message[80];
+static unsigned patience;
 static unsigned long given;
 
 static void hang(int signal)
@@ -39,7 +37,7 @@ static void watch_round(void)
 		 "stress: it hangs (TT_SEED=%" PRIu64 ", round %u, %s)\n",
 		 round_now.seed, round_now.number, round_now.driver);
 	signal(SIGALRM, hang);
-	alarm(ROUND_MAX_S);
+	alarm(patience);
 }
 
 static void wait_done(void)
@@ -237,9 +235,10 @@ bool rounds_have_seen_all(const struct totals *t)
 	return t->runs > 0 && t->moved > 0 && t->cancelled > 0;
 }
 
-void rounds_begin(uint64_t seed)
+void rounds_begin(uint64_t seed, unsigned seconds)
 {
 	round_now.seed = seed;
+	patience = seconds;
 	sem_init(&done, 0, 0);
 	record_init();
 }

@@ -19,7 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void rounds_begin(uint64_t seed);
+/* A round that takes more seconds hangs. */
+void rounds_begin(uint64_t seed, unsigned seconds);
 
 /* One round, with random numbers from there; adds what it has seen. */
 void rounds_run_one(uint64_t *rng, struct totals *totals);

@@ -89,7 +89,8 @@ static void end_shared(void)
 START_TEST(tortured)
 {
 	const char *s = getenv("TT_TORTURE_SECONDS");
-	time_t end = time(NULL) + (s ? atoi(s) : 4);
+	int seconds = s ? atoi(s) : 4;
+	time_t end = time(NULL) + seconds;
 	struct totals totals = {0};
 	uint64_t rng = seed = test_seed();
 	pthread_t t[LIVERS];
@@ -103,7 +104,8 @@ START_TEST(tortured)
 	for (uintptr_t i = 0; i < LIVERS; i++)
 		ck_assert_int_eq(
 			pthread_create(&t[i], NULL, live_again, (void *)i), 0);
-	rounds_begin(rng);
+	/* In an hour, others may take the CPUs for a while: forks take long. */
+	rounds_begin(rng, 60 + (unsigned)seconds / 10);
 	do {
 		rounds_run_one(&rng, &totals);
 	} while (time(NULL) < end || !rounds_have_seen_all(&totals));

@@ -35,7 +35,7 @@
 #include <ucontext.h>
 
 enum {
-	WORDS = 40,     /* atomic, in an execution */
+	WORDS = 240,    /* atomic, in an execution */
 	VALUES = 64,    /* of one of them */
 	STEPS = 4000,   /* of an execution */
 	SHADOWS = 4096, /* bytes of other memory, a power of two */

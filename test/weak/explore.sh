@@ -11,7 +11,9 @@ set -eu
 # last, in one execution.
 bounds() {
 	case $1 in
-	handover | held_up | reschedule | wait | wakeup) echo 2 1 ;;
+	giveback | handover | held_up | reschedule | wait | wakeup)
+		echo 2 1
+		;;
 	lock | reuse | stop) echo 3 1 ;;
 	*) echo 4 3 ;;
 	esac

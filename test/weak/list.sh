@@ -4,14 +4,15 @@
 # and how they are compiled.
 
 # shellcheck disable=SC2034
-harnesses='arm cap disarm fire handover held_up lock periodic reschedule reuse
-	sighting stop wait wakeup'
+harnesses='arm cap disarm fire giveback handover held_up lock periodic
+	reschedule reuse sighting stop wait wakeup'
 
 bugs() {
 	case $1 in
 	arm) echo RELAXED_ARM RELAXED_PUBLISH ;;
 	cap) echo TWO_STEPS RELAXED_FULL NO_RELEASE ;;
 	disarm | fire) echo TWO_STEPS NO_RELEASE ;;
+	giveback) echo RELAXED_NOTE RELAXED_HAS ;;
 	handover) echo NOT_MOVED SAME_TICKET TICKET_STORED ;;
 	held_up) echo NO_CHANGE NO_KICK NO_LOCK OWN_KICK SENT_EARLY ;;
 	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;

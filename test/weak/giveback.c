@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver ends a timer's last run, and gives the memory of its slot back.
+ * Another thread counts the timers that there are and those that have ended,
+ * without the lock, as the statistics do.
+ *
+ * The timer is counted at least once: else it would be counted as cancelled.
+ *
+ * BUG_RELAXED_NOTE: the driver does not release when it notes a vacant word.
+ * BUG_RELAXED_HAS: who finds the word vacant does not acquire.
+ */
+#include "stand_ins.h"
+
+#include "intake/garbage.h"
+#include "intake/intake.h"
+#include "intake/trim.h"
+#include "os/counter.h"
+#include "os/pages.h"
+#include "store/vacancy.h"
+
+/* A page keeps what was in it, so that a read finds more than it should. */
+bool system_empty_pages(void *p, size_t size)
+{
+	(void)p;
+	(void)size;
+	return true;
+}
+
+size_t pages_size(void)
+{
+	return SLOT_FIRST_NUMBER * sizeof(struct slot);
+}
+
+void *pages_alloc(size_t size)
+{
+	(void)size;
+	return NULL;
+}
+
+void pages_free(void *p, size_t size)
+{
+	(void)p;
+	(void)size;
+}
+
+uint32_t garbage_count(struct bucket *b, struct wakeup *w)
+{
+	(void)b;
+	(void)w;
+	return 0;
+}
+
+struct bucket_set intake_used(struct intake *in)
+{
+	(void)in;
+	return (struct bucket_set){0};
+}
+
+struct bucket *intake_take(struct intake *in, struct bucket_set *used)
+{
+	(void)in;
+	(void)used;
+	return NULL;
+}
+
+#include "store/slots.c"
+
+#ifdef BUG_RELAXED_NOTE
+#define atom32_store_release(a, value) atom32_store(a, value)
+#elif defined(BUG_RELAXED_HAS)
+#define atom32_load_acquire(a) atom32_load(a)
+#endif
+#include "store/vacancy.c"
+#undef atom32_store_release
+#undef atom32_load_acquire
+
+#include "intake/trim.c"
+#include "intake/walk.c"
+
+/* The first slot of the second chunk, which has two words. */
+#define NUMBER (2 * SLOT_FIRST_NUMBER)
+
+static struct bucket bucket;
+static struct counter ended;
+static char chunks[3 * SLOT_FIRST_NUMBER * sizeof(struct slot) +
+		   2 * SLOT_WORD_BYTES] __attribute__((aligned(4096)));
+static uint64_t counted;
+
+/* It runs, and all the others of its word are free. */
+static void setup(void)
+{
+	struct slots *t = &bucket.slots;
+	struct slot *s;
+
+	memset(&bucket, 0, sizeof(bucket));
+	memset(&ended, 0, sizeof(ended));
+	memset(chunks, 0, sizeof(chunks));
+	slots_init(t, 0, 0);
+	slots_add_chunk(t, 0, chunks);
+	slots_add_chunk(t, 1, chunks + SLOT_FIRST_NUMBER * sizeof(struct slot));
+	t->ready = t->end;
+	t->fresh = t->sweep = 3;
+	t->least = 0;
+	*slots_word(t, 2) = ~UINT64_C(1);
+	t->used = 1;
+	s = slots_get(t, NUMBER);
+	s->index = NUMBER;
+	s->state = SLOT_RUNNING;
+	counted = 0;
+}
+
+static void end_and_give_back(void)
+{
+	struct slot *s = slots_get(&bucket.slots, NUMBER);
+
+	counter_add(&ended, 1);
+	slot_free(s, atom32_load(&s->state));
+	lock_acquire(&bucket.lock);
+	slots_give(&bucket.slots, s, NUMBER);
+	lock_release(&bucket.lock);
+	weak_check(bucket_trim(&bucket), "nothing was given back");
+}
+
+static void count(void)
+{
+	struct seen_timer seen[STEP];
+
+	counted = look_at_some(&bucket, NUMBER, false, seen);
+	counted += counter_read(&ended);
+}
+
+static void check(void)
+{
+	weak_check(counted > 0, "a timer that has run counts as cancelled");
+}
+
+const struct weak weak = {setup, {end_and_give_back, count, NULL}, check};
