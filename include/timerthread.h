@@ -611,7 +611,7 @@ int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id);
  * owns it: see timerthread_cancel_wait.)
  * Returns 1 if the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.
- * After stop, timers that have not run can still be cancelled.
+ * After stop, timers that are pending or unarmed can still be cancelled.
  * -ENOENT: the timer has run (everything that its callback wrote is visible to
  * the caller), or it was cancelled, or tt never gave this id.
  * -EINVAL: tt is NULL.
@@ -689,10 +689,10 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
  * TIMERTHREAD_NEVER: no timer is pending, or only timers with that deadline.
  * While the driver is working, even in its callbacks, the time is now.
  * On a virtual clock it is the deadline of the first pending timer.  On other
- * clocks it may be too early: it may be the deadline of a timer that was
- * cancelled or rescheduled since, or the time of the driver's own work with
- * memory; and it may be too early, by an eighth of the time until then at most.
- * After the driver has worked at that time, this stores a later one.
+ * clocks it may be too early, for three reasons: it is the deadline of a timer
+ * that was cancelled or rescheduled since; it is the time of the driver's own
+ * work with memory; or it is rounded down, by an eighth of the time until then
+ * at most.  After the driver has worked at that time, this stores a later one.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
  * was stopped.
  */
