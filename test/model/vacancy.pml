@@ -48,7 +48,7 @@
  *	run_timer	intake/expiry.c expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free
- *	note_floor	store/vacancy.c note_floor higher
+ *	note_floor	store/vacancy.c note_floor
  *	give_back	store/vacancy.c vacancy_empty
  *	give_back	os/linux/system.c system_empty_pages
  *	keep		store/vacancy.c vacancy_keep
