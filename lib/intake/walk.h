@@ -4,10 +4,11 @@
  * them.
  *
  * It looks at 64 slots at a time; then the caller sees those that have a timer.
- * If the timers are to be seen whole, it looks under the bucket's lock, for some
- * microseconds at most, and each is seen as it was at some moment.  It may be
- * over when it is seen; its id says which it was.  Who only counts them needs
- * no lock, so neither calls nor the driver wait for it, even if it is preempted.
+ * If the timers are to be seen whole, it looks under the bucket's lock, for
+ * some microseconds at most, and each is seen as it was at some moment.  It may
+ * be over when it is seen; its id says which it was.  Who only counts them
+ * needs no lock: neither calls nor the driver wait for it, even if it is
+ * preempted.
  *
  * Guarantees:
  *  1. Each timer that lives during the whole walk is seen once; and so is each

@@ -15,9 +15,7 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 	return (struct slot_floor *)end + (word - first);
 }
 
-/*
- * The first word has no floor.  Acquire: pairs with note.
- */
+/* The first word has no floor.  Acquire: pairs with note. */
 bool vacancy_has(const struct slots *t, uint32_t word)
 {
 	return word > 1 &&
@@ -25,8 +23,8 @@ bool vacancy_has(const struct slots *t, uint32_t word)
 }
 
 /*
- * Release: pairs with vacancy_has.  Who skips the word sees that its timers have
- * ended.
+ * Release: pairs with vacancy_has.  Who skips the word sees that its timers
+ * have ended.
  */
 static void note(struct slots *t, uint32_t word, uint32_t next)
 {

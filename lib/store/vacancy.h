@@ -64,8 +64,8 @@ struct words vacancy_choose(struct slots *t);
 #define VACANCY_MOST  16
 
 /*
- * Was this word's memory given back, or is it about to be?  Then a read finds no
- * timer, and may make the system give memory again.  Any thread; without the
+ * Was this word's memory given back, or is it about to be?  Then a read finds
+ * no timer, and may make the system give memory again.  Any thread; without the
  * lock, the answer may be a little old, but who skips the word sees what its
  * last timers have left.
  */

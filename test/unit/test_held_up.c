@@ -100,7 +100,7 @@ static void check_other(enum drivers on, clockid_t clock, int way,
 	if (way == MOVED_EARLIER)
 		id = add(bucket_number(bucket), timerthread_now(tt) + HOUR);
 	wait_for_sleep();
-	/* A call takes the short way only if its deadline cannot have passed. */
+	/* A call takes the short way if its deadline cannot have passed. */
 	t = timerthread_now(tt) + (way == BY_A_CALL ? 4 * NEAR_NS : MS);
 	hold_up(bucket_number(0), t);
 	if (way == MOVED_EARLIER)
