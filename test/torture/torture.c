@@ -7,7 +7,8 @@
  *
  * TT_TORTURE_SECONDS says how long (4), TT_SEED which random numbers: the same
  * ones do the same, but the threads meet in another way.  On a virtual clock
- * they do the same exactly.  TT_DRIVER is for the rounds.
+ * they do the same exactly.  TT_DRIVER is for the rounds.  More than ten
+ * minutes are parts, each with the next seed.
  */
 #include "config.h"
 
@@ -86,13 +87,24 @@ static void end_shared(void)
 	timerthread_destroy(shared);
 }
 
-START_TEST(tortured)
+static int seconds(void)
 {
 	const char *s = getenv("TT_TORTURE_SECONDS");
-	int seconds = s ? atoi(s) : 4;
-	time_t end = time(NULL) + seconds;
+
+	return s ? atoi(s) : 4;
+}
+
+/* Parts of at most ten minutes, for Check counts no more than 35. */
+static int parts(void)
+{
+	return 1 + (seconds() - 1) / 600;
+}
+
+START_TEST(tortured)
+{
+	time_t end = time(NULL) + seconds() / parts();
 	struct totals totals = {0};
-	uint64_t rng = seed = test_seed();
+	uint64_t rng = seed = test_seed() + (uint64_t)_i;
 	pthread_t t[LIVERS];
 
 	printf("torture: TT_SEED=%" PRIu64 "\n", seed);
@@ -104,8 +116,8 @@ START_TEST(tortured)
 	for (uintptr_t i = 0; i < LIVERS; i++)
 		ck_assert_int_eq(
 			pthread_create(&t[i], NULL, live_again, (void *)i), 0);
-	/* In an hour, others may take the CPUs for a while: forks take long. */
-	rounds_begin(rng, 60 + (unsigned)seconds / 10);
+	/* Others may take the CPUs for a while: then forks take long. */
+	rounds_begin(rng, 60 + (unsigned)seconds() / 10);
 	do {
 		rounds_run_one(&rng, &totals);
 	} while (time(NULL) < end || !rounds_have_seen_all(&totals));
@@ -140,14 +152,16 @@ END_TEST
 
 int main(void)
 {
-	const char *s = getenv("TT_TORTURE_SECONDS");
-	const TTest *const tests[] = {
+	const TTest *const once[] = {
 		virtual_time_is_exact,
+	};
+	const TTest *const in_parts[] = {
 		tortured,
 	};
 	TCase *tcase = tcase_create("torture");
 
-	add_tests(tcase, tests, 2);
+	ADD_TESTS(tcase, once);
+	ADD_LOOP_TESTS(tcase, in_parts, parts());
 	return run_case_for("torture", tcase,
-			    TEST_TIMEOUT_S + (s ? atoi(s) : 0));
+			    TEST_TIMEOUT_S + seconds() / parts());
 }
