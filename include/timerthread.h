@@ -225,7 +225,7 @@ int timerthread_set_slack(struct timerthread *tt, int64_t ns);
  * these run up to ns nanoseconds late.  The slack is included in this, not
  * added.
  * A sleep and a wake-up cost more than several timers do.  If half a million
- * timers expire in a second, the default of 20 microseconds uses a third less
+ * timers expire in a second, the default of 20 microseconds uses a quarter less
  * CPU time than 0.  With 0, no timer waits for others.  Other drivers do not
  * rest.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
@@ -417,7 +417,7 @@ int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
  * So callbacks that schedule more timers cannot keep an event loop from the
  * rest of its work.  Any thread may call this, at any time; after
  * timerthread_set_wake only the loop's.
- * -EINVAL: tt is NULL, was not started, or has another driver.
+ * -EINVAL: tt is NULL, was only created, or has another driver.
  * -EBUSY: another thread is in this call, or the caller is a callback of tt.
  * -ESHUTDOWN: tt was stopped.
  */
@@ -440,7 +440,7 @@ int timerthread_start_virtual(struct timerthread *tt, int64_t now);
  * that was later.  Timers that callbacks schedule run too, if they expire by
  * the time to which this call advances the clock.  The same calls always give
  * the same runs.
- * -EINVAL: tt is NULL, was not started, or has another driver, or ns is
+ * -EINVAL: tt is NULL, was only created, or has another driver, or ns is
  * negative.  -EBUSY: another thread is in this call, or the caller is a
  * callback of tt.  -ESHUTDOWN: tt was stopped.
  */
@@ -772,8 +772,7 @@ enum timerthread_stat {
  * the start" never get smaller.
  * A cancel counts nothing.  So for PENDING, RUNNING, DEAD, UNARMED, CANCELLED
  * and RECYCLED this looks at the memory of all timers, which needs some
- * milliseconds for a million.  It holds the lock of a bucket for 64 timers at a
- * time, well under a microsecond.
+ * milliseconds for a million, but holds no lock meanwhile.
  * -EINVAL: tt or ret_value is NULL, or there is no such stat.
  */
 int timerthread_get_stat(struct timerthread *tt, enum timerthread_stat which,
