@@ -92,7 +92,7 @@ static inline struct block *block_pop(struct block **chain)
 	return b;
 }
 
-/* The same, for a chain that knows how many it has. */
+/* As block_push, for a chain of spare blocks that knows how many it has. */
 static inline void block_spare(struct block **chain, struct block *b)
 {
 	b->n = *chain ? (*chain)->n + 1 : 1;
