@@ -29,7 +29,8 @@
  *     of that, or many slots are in use, the driver wakes up for it: after that
  *     time, or up to 8 times later if there was nothing to do.  So what a peak
  *     left behind goes back within some 15 seconds after its timers were
- *     cancelled, however long it lasted.
+ *     cancelled, however long it lasted, if no thread walks through all timers
+ *     (cancel_matching, dump) all the time.
  *  6. It waits for no bucket's lock but when it gives back or makes room.  A
  *     bucket whose lock is held has its turn later: for 4 and 5 that may be up
  *     to 8 times RECLAIM_PERIOD_NS.

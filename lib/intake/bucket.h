@@ -66,8 +66,8 @@ enum bucket_state {
 struct bucket {
 	struct lock lock;
 	/*
-	 * Protected by the lock.  Exceptions: slots.chunk, and reading
-	 * counters.
+	 * Protected by the lock.  Exceptions: slots.chunk, reading
+	 * slots.bits, and reading counters.
 	 */
 	enum bucket_state state;
 	bool grows;       /* allocates memory as needed; see reserve.h */

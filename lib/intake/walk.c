@@ -9,8 +9,9 @@
 #define STEP SLOT_FIRST_NUMBER
 
 /*
- * False: the slot has no timer.  Acquire: pairs with slot_free; the timer's end
- * was counted before that.  The lock orders the rest.
+ * False: the slot has no timer.  Acquire: pairs with slot_free and
+ * vacancy_fill; the timer's end was counted before that.  The lock orders the
+ * rest.
  */
 static bool look_at(const struct slot *s, bool whole, struct seen_timer *t)
 {

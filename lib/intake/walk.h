@@ -7,8 +7,8 @@
  * If the timers are to be seen whole, it looks under the bucket's lock, for
  * some microseconds at most, and each is seen as it was at some moment.  It may
  * be over when it is seen; its id says which it was.  Who only counts them
- * needs no lock: neither calls nor the driver wait for it, even if it is
- * preempted.
+ * looks without the lock: it takes that only to read how many slots a bucket
+ * has.
  *
  * Guarantees:
  *  1. Each timer that lives during the whole walk is seen once; and so is each

@@ -48,9 +48,9 @@ struct slot_floor {
 	uint32_t state;
 	uint32_t ticket;
 	/*
-	 * 0: the word is not vacant.  Else the one below it on the list, or
-	 * SLOTS_NONE_VACANT, also of one that is not on the list.  Written
-	 * under the lock, read by any thread.
+	 * 0: the word is not vacant.  Else the one below it on the list; of
+	 * one that is not on the list, any other number.  Written under the
+	 * lock, read by any thread.
 	 */
 	atom32 next;
 };

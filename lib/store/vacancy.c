@@ -166,7 +166,8 @@ uint32_t vacancy_take(struct slots *t)
 
 /*
  * A thread with an old id may read a state meanwhile, or compare it: neither
- * zero nor the floor is the state of a timer.
+ * zero nor the floor is the state of a timer.  Release: pairs with look_at and
+ * slot_cancel, whose callers then see what the timers of before have left.
  */
 void vacancy_fill(const struct slots *t, uint32_t word)
 {
@@ -174,8 +175,8 @@ void vacancy_fill(const struct slots *t, uint32_t word)
 	const struct slot_floor *f = slots_floor(t, word);
 
 	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
-		atom32_store(&s[i].state, f->state);
 		atom32_store(&s[i].ticket, f->ticket);
+		atom32_store_release(&s[i].state, f->state);
 	}
 }
 

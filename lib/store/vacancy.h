@@ -74,7 +74,8 @@ bool vacancy_has(const struct slots *t, uint32_t word);
 /*
  * Notes their floors and gives the memory back.  False: the system does not
  * take it, for example because it is locked, or takes a part, which is filled
- * in again.  Without the lock.
+ * in again; vacancy_keep then sees to it that no more is tried here, for good.
+ * Without the lock.
  */
 bool vacancy_empty(const struct slots *t, struct words w);
 

@@ -56,6 +56,12 @@ static void step_and_store(atom32 *a, uint32_t value)
 	atom32_store(a, value);
 }
 
+static void step_and_release(atom32 *a, uint32_t value)
+{
+	step();
+	atom32_store_release(a, value);
+}
+
 static bool step_and_empty(void *p, size_t size)
 {
 	bool emptied;
@@ -72,17 +78,20 @@ static void step_and_acquire(struct lock *l)
 	lock_acquire(l);
 }
 
-#define atom32_load        step_and_load
-#define atom32_store       step_and_store
-#define system_empty_pages step_and_empty
+#define atom32_load          step_and_load
+#define atom32_store         step_and_store
+#define atom32_store_release step_and_release
+#define system_empty_pages   step_and_empty
 #include "store/vacancy.c"
 #undef atom32_load
 #undef atom32_store
+#undef atom32_store_release
 #undef system_empty_pages
 #define lock_acquire step_and_acquire
 #include "intake/arrival.c"
 #include "intake/trim.c"
 #undef lock_acquire
+#include "intake/walk.c"
 
 static const int64_t hour = INT64_C(3600000000000);
 
@@ -356,6 +365,23 @@ START_TEST(what_is_vacant_is_not_read)
 }
 END_TEST
 
+/* Else the driver, and calls, would wait for who reads statistics. */
+START_TEST(counting_takes_no_lock)
+{
+	struct seen_timer seen[STEP];
+
+	begin();
+	rng = test_seed();
+	lives = olds = taken = 0;
+	fill();
+	lock_acquire(&bucket->lock);
+	ck_assert_uint_eq(look_at_some(bucket, STEP, false, seen), STEP);
+	lock_release(&bucket->lock);
+	cancel_all_but(0);
+	bare_end();
+}
+END_TEST
+
 /* Together. */
 
 #ifdef UNDER_SANITIZER
@@ -376,6 +402,7 @@ enum {
 /* Of timers that are over; 0: of none yet. */
 static _Atomic uint64_t known[KNOWN];
 static atomic_uint_least32_t adders, wrong;
+static atomic_uint_least64_t cancels; /* that have begun */
 static uint64_t seed;
 static pthread_barrier_t barrier;
 
@@ -418,6 +445,7 @@ static void cancel_some(struct adder *a)
 		uint64_t id = a->ids[a->n - a->pending];
 
 		expect(look(id) == 0);
+		atomic_fetch_add(&cancels, 1);
 		expect(bare_cancel(id) == 0);
 		expect(is_refused(id));
 		atomic_store_explicit(&known[random_below(&a->rng, KNOWN)], id,
@@ -458,6 +486,28 @@ static void *use_known(void *arg)
 	return NULL;
 }
 
+static void add_pending(const struct seen_timer *t, void *ctx)
+{
+	*(uint64_t *)ctx += slot_is_pending(t->word);
+}
+
+/* No timer is missed that was there all the time. */
+static void *count_on(void *arg)
+{
+	pthread_barrier_wait(&barrier);
+	while (atomic_load(&adders) > 0) {
+		uint64_t scheduled, pending = 0;
+
+		lock_acquire(&bucket->lock);
+		scheduled = counter_read(&bucket->scheduled);
+		lock_release(&bucket->lock);
+		intake_walk(engine.intake, false, add_pending, &pending);
+		expect(scheduled <= pending + atomic_load(&cancels));
+		sched_yield();
+	}
+	return arg;
+}
+
 static void *give_on(void *arg)
 {
 	uint64_t left;
@@ -474,11 +524,11 @@ static void *give_on(void *arg)
 
 static void run_round(void)
 {
-	pthread_t t[ADDERS + STRANGERS + 1];
+	pthread_t t[ADDERS + STRANGERS + 2];
 	size_t n = 0;
 
 	atomic_store(&adders, ADDERS);
-	pthread_barrier_init(&barrier, NULL, ADDERS + STRANGERS + 1);
+	pthread_barrier_init(&barrier, NULL, ADDERS + STRANGERS + 2);
 	for (size_t i = 0; i < ADDERS; i++)
 		ck_assert_int_eq(pthread_create(&t[n++], NULL, add_and_cancel,
 						&adder[i]),
@@ -486,6 +536,7 @@ static void run_round(void)
 	for (uintptr_t i = 0; i < STRANGERS; i++)
 		ck_assert_int_eq(
 			pthread_create(&t[n++], NULL, use_known, (void *)i), 0);
+	ck_assert_int_eq(pthread_create(&t[n++], NULL, count_on, NULL), 0);
 	ck_assert_int_eq(pthread_create(&t[n++], NULL, give_on, NULL), 0);
 	while (n > 0)
 		pthread_join(t[--n], NULL);
@@ -525,6 +576,7 @@ START_TEST(threads_use_old_ids)
 	/* So that there is something to give back from the first round on. */
 	fill();
 	cancel_all_but(0);
+	atomic_store(&cancels, counter_read(&bucket->scheduled));
 	for (size_t i = 0; i < ADDERS; i++)
 		adder[i].rng = seed - i;
 	for (int round = 0; round < ROUNDS; round++) {
@@ -546,9 +598,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		old_ids_are_used_meanwhile,
-		others_schedule_meanwhile,
-		what_is_vacant_is_not_read,
+		old_ids_are_used_meanwhile, others_schedule_meanwhile,
+		what_is_vacant_is_not_read, counting_takes_no_lock,
 		threads_use_old_ids,
 	};
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The driver ends a timer's last run, and gives the memory of its slot back.
- * Another thread counts the timers that there are and those that have ended,
- * without the lock, as the statistics do.
+ * Then the memory is used again.  Another thread counts the timers that there
+ * are and those that have ended, without the lock, as the statistics do.
  *
  * The timer is counted at least once: else it would be counted as cancelled.
  *
  * BUG_RELAXED_NOTE: the driver does not release when it notes a vacant word.
  * BUG_RELAXED_HAS: who finds the word vacant does not acquire.
+ * BUG_RELAXED_FILL: who fills the word again does not release its states.
  */
 #include "stand_ins.h"
 
@@ -18,11 +19,13 @@
 #include "os/pages.h"
 #include "store/vacancy.h"
 
-/* A page keeps what was in it, so that a read finds more than it should. */
+/* As with POSIX alone. */
 bool system_empty_pages(void *p, size_t size)
 {
-	(void)p;
+	atom32 *state = &((struct slot *)p)->state;
+
 	(void)size;
+	atom32_store_release(state, 0);
 	return true;
 }
 
@@ -65,10 +68,31 @@ struct bucket *intake_take(struct intake *in, struct bucket_set *used)
 
 #include "store/slots.c"
 
+/* The first slot of the second chunk, which has two words. */
+#define NUMBER (2 * SLOT_FIRST_NUMBER)
+
+static struct bucket bucket;
+
 #ifdef BUG_RELAXED_NOTE
-#define atom32_store_release(a, value) atom32_store(a, value)
-#elif defined(BUG_RELAXED_HAS)
-#define atom32_load_acquire(a) atom32_load(a)
+#define RELAXED(of_fill) (!(of_fill))
+#elif defined(BUG_RELAXED_FILL)
+#define RELAXED(of_fill) (of_fill)
+#else
+#define RELAXED(of_fill) false
+#endif
+
+/* The slot's state is stored by vacancy_fill, anything else by note. */
+static void store_release(atom32 *a, uint32_t value)
+{
+	if (RELAXED(a == &slots_get(&bucket.slots, NUMBER)->state))
+		atom32_store(a, value);
+	else
+		atom32_store_release(a, value);
+}
+
+#define atom32_store_release store_release
+#ifdef BUG_RELAXED_HAS
+#define atom32_load_acquire atom32_load
 #endif
 #include "store/vacancy.c"
 #undef atom32_store_release
@@ -77,10 +101,6 @@ struct bucket *intake_take(struct intake *in, struct bucket_set *used)
 #include "intake/trim.c"
 #include "intake/walk.c"
 
-/* The first slot of the second chunk, which has two words. */
-#define NUMBER (2 * SLOT_FIRST_NUMBER)
-
-static struct bucket bucket;
 static struct counter ended;
 static char chunks[3 * SLOT_FIRST_NUMBER * sizeof(struct slot) +
 		   2 * SLOT_WORD_BYTES] __attribute__((aligned(4096)));
@@ -121,6 +141,26 @@ static void end_and_give_back(void)
 	weak_check(bucket_trim(&bucket), "nothing was given back");
 }
 
+static void use_again(void)
+{
+	uint32_t word;
+
+	lock_acquire(&bucket.lock);
+	word = vacancy_take(&bucket.slots);
+	lock_release(&bucket.lock);
+	weak_check(word == NUMBER >> SLOT_WORD_LOG2, "it is not the one");
+	vacancy_fill(&bucket.slots, word);
+	lock_acquire(&bucket.lock);
+	vacancy_add(&bucket.slots, word);
+	lock_release(&bucket.lock);
+}
+
+static void drive(void)
+{
+	end_and_give_back();
+	use_again();
+}
+
 static void count(void)
 {
 	struct seen_timer seen[STEP];
@@ -134,4 +174,4 @@ static void check(void)
 	weak_check(counted > 0, "a timer that has run counts as cancelled");
 }
 
-const struct weak weak = {setup, {end_and_give_back, count, NULL}, check};
+const struct weak weak = {setup, {drive, count, NULL}, check};

@@ -47,7 +47,8 @@ void system_wipe_in_children(void *page)
 /*
  * MADV_FREE lets the system take the pages when it needs memory; it may give
  * zeros, or what was there.  So zeros are put there before.  Other threads may
- * look at a word meanwhile: they see what it was, or zero.
+ * look at a word meanwhile: they see what it was, or zero.  Release: pairs with
+ * those that vacancy_fill pairs with.
  */
 bool system_empty_pages(void *p, size_t size)
 {
@@ -55,7 +56,7 @@ bool system_empty_pages(void *p, size_t size)
 	atomword *word = p;
 
 	for (size_t i = 0; i < size / sizeof(*word); i++)
-		atomword_store(&word[i], 0);
+		atomword_store_release(&word[i], 0);
 	return madvise(p, size, MADV_FREE) == 0;
 #else
 	(void)p;
