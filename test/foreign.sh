@@ -99,15 +99,15 @@ musl_posix() {
 		--with-os=posix
 }
 
-# memory TARGET: MemorySanitizer knows what was written by code that was built
-# for it alone, so Check is, too.
+# MemorySanitizer knows what was written by code that was built for it alone, so
+# Check is, too.
 memory() {
 	if ! check_for memory CC=clang 'CFLAGS=-O1 -g -fsanitize=memory'; then
 		failed=$((failed + 1))
 		echo "memory: there is no Check: 1 failed"
 		return 0
 	fi
-	tests memory "$1" --enable-werror --disable-static \
+	tests memory check-once --enable-werror --disable-static \
 		--enable-sanitizer=memory CC=clang 'CFLAGS=-g -O1' \
 		CHECK_CFLAGS="-I$PWD/$foreign/memory/include" \
 		CHECK_LIBS="$PWD/$foreign/memory/lib/libcheck.a -lm"
