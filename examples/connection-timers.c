@@ -319,7 +319,8 @@ static void close_all(void)
 
 /*
  * Now and then the callback has the last reference.  Here it surely has: the
- * only one is the table's.
+ * only one is the table's.  To arm the timer without one of its own is safe
+ * only because no other thread works any more.
  */
 static void callback_frees(void)
 {

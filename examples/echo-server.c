@@ -77,7 +77,7 @@ static void connection_free(struct connection *c)
 	free(c);
 }
 
-/* Reschedules its timer to a later time: a few nanoseconds, no system call. */
+/* Reschedules its timer to a later time: some tens of ns, no system call. */
 static void connection_move(struct connection *c)
 {
 	struct timerthread *tt = c->server->tt;

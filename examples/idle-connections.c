@@ -3,7 +3,7 @@
  * idle-connections: close connections on which nothing comes in for a while.
  *
  * Each connection has one timer, from its beginning to its end.  At each packet
- * timerthread_reschedule_after gives it a later deadline, which costs some
+ * timerthread_reschedule_after gives it a later deadline, which costs tens of
  * nanoseconds and makes no second timer.  When the timer expires, the callback
  * only shuts the socket down, and notes that, for the report.  The connection's
  * own thread then sees the end of the stream, in the place where it sees all

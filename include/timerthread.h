@@ -234,11 +234,11 @@ int timerthread_set_rest(struct timerthread *tt, int64_t ns);
 
 /*
  * Makes the timer thread wake up ns nanoseconds before a deadline and watch the
- * clock from then on.  Then the timer runs within about a microsecond of its
- * deadline; a sleep would end 5 to 100 microseconds late.  This uses a CPU for
- * up to ns nanoseconds at each wake-up, but not for timers that were cancelled
- * by then.  The slack is subtracted from ns, and there is no rest.  The default
- * is 0.  Other drivers do not spin.
+ * clock from then on.  If the kernel was not later than that, the timer runs
+ * within about a microsecond of its deadline; a sleep would end 5 to 100
+ * microseconds late.  This uses a CPU for up to ns nanoseconds at each wake-up,
+ * but not for timers that were cancelled by then.  The slack is subtracted from
+ * ns, and there is no rest.  The default is 0.  Other drivers do not spin.
  * -EINVAL: tt is NULL, or ns is negative or more than 200000.  -EBUSY: after
  * start or stop.
  */

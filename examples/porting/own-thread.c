@@ -7,10 +7,10 @@
  *
  * Now: the program makes the thread as before, and that thread is the driver.
  * timerthread_start_polled gives it a descriptor to wait for.  It ends when
- * timerthread_dispatch returns -ESHUTDOWN.
+ * timerthread_dispatch fails: with -ESHUTDOWN after timerthread_stop, or with
+ * -ECHILD if a callback has forked, and this is the child.
  */
 #include "porting.h"
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <timerthread.h>
@@ -30,7 +30,7 @@ static void run_timers(struct driver *d)
 
 	do
 		poll(&p, 1, -1);
-	while (timerthread_dispatch(d->tt) != -ESHUTDOWN);
+	while (timerthread_dispatch(d->tt) >= 0);
 }
 
 /* What the program's wrapper does at the start of each thread. */
