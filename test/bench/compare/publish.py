@@ -41,7 +41,7 @@ ROWS = (
      Figure("left", scale=MIB)),
 )
 
-HEAD = f"{'':28}library  best other         brpc's  libevent      Go"
+HEAD = f"{'':27}library  best other          brpc's  libevent      Go"
 
 
 # README's lines before the table and behind it, and RESULTS.md's marks.
@@ -72,7 +72,7 @@ def line(results, title, at, figure):
     value, name = best_other(results, at, figure)
     others = [shown(middle(results.rounds(at, peer, figure)))
               for _, peer in SHOWN]
-    return (f"    {title:24}{shown(own):>7}{shown(value):>7} {name:13}"
+    return (f"    {title:23}{shown(own):>7}{shown(value):>7} {name:14}"
             f"{others[0]:>6}{others[1]:>10}{others[2]:>8}").rstrip()
 
 
