@@ -27,7 +27,7 @@ static void fail(const char *what, int line)
 static struct seen {
 	struct timerthread *tt;
 	timerthread_id id;
-	unsigned runs, hooks, visits, submits, slow, running;
+	unsigned runs, hooks, visits, submits, slow, running, wakes;
 	sem_t ran;
 } seen;
 
@@ -57,6 +57,18 @@ static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 {
 	check(id == seen.id && fn == run && arg == &seen && ctx == &seen);
 	seen.visits++;
+}
+
+static int match(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
+{
+	check(fn == run && arg == &seen && ctx == &seen);
+	return id == seen.id;
+}
+
+static void wake(void *ctx)
+{
+	check(ctx == &seen);
+	seen.wakes++;
 }
 
 static void watch(void *arg);
@@ -172,6 +184,7 @@ static void use_polled(void)
 	int64_t next;
 
 	check(timerthread_create(&tt) == 0);
+	check(timerthread_set_dispatch_time(tt, TIMERTHREAD_SEC) == 0);
 	check(timerthread_start_polled(tt, &p.fd) == 0);
 	check(timerthread_schedule(tt, timerthread_now(tt), run, &seen, &id) ==
 	      0);
@@ -180,6 +193,51 @@ static void use_polled(void)
 	check(poll(&p, 1, -1) == 1);
 	while (sem_trywait(&seen.ran) < 0)
 		check(timerthread_dispatch(tt) >= 0);
+	timerthread_destroy(tt);
+}
+
+/* An event loop that cannot watch a descriptor. */
+static void use_woken(void)
+{
+	struct timerthread *tt;
+	timerthread_id id;
+	int64_t next;
+
+	check(timerthread_create(&tt) == 0);
+	check(timerthread_set_wake(tt, wake, &seen) == 0);
+	check(timerthread_start_polled(tt, NULL) == 0);
+	check(timerthread_get_next_deadline(tt, &next) == 0);
+	check(next == TIMERTHREAD_NEVER && seen.wakes == 0);
+	check(timerthread_schedule(tt, 0, run, &seen, &id) == 0);
+	check(seen.wakes == 1);
+	check(timerthread_dispatch(tt) == 1);
+	wait_for_run();
+	check(timerthread_stop_until(tt, 0) == 0);
+	timerthread_destroy(tt);
+}
+
+/* A timer that lives with its owner; the clock stands still. */
+static void use_added(void)
+{
+	unsigned visits = seen.visits;
+	struct timerthread *tt;
+	timerthread_id id;
+
+	check(timerthread_round(9, 100) == 64);
+	check(timerthread_create(&tt) == 0);
+	check(timerthread_set_data(tt, &seen) == 0);
+	check(timerthread_get_data(tt) == &seen);
+	check(timerthread_start_virtual(tt, 0) == 0);
+	check(timerthread_add(tt, run, &seen, &id) == 0);
+	check(stat_of(tt, TIMERTHREAD_STAT_UNARMED) == 1);
+	check(timerthread_reschedule(tt, id, 1) == 0);
+	check(timerthread_disarm(tt, id) == 0);
+	check(timerthread_reschedule_after(tt, id, 1) == 0);
+	check(timerthread_disarm_wait(tt, id) == 0);
+	check(timerthread_advance(tt, 2) == 0);
+	seen.id = id;
+	check(timerthread_cancel_matching(tt, match, visit, &seen) == 1);
+	check(seen.visits == visits + 1);
 	timerthread_destroy(tt);
 }
 
@@ -271,13 +329,15 @@ int main(void)
 	check(sem_init(&seen.ran, 0, 0) == 0);
 	use_thread();
 	use_polled();
+	use_woken();
+	use_added();
 	use_virtual();
 	look_in();
 	check(timerthread_default(&tt) == 0);
 	check(timerthread_schedule_after(tt, 0, run, &seen, &id) == 0);
 	wait_for_run();
 	check(timerthread_cancel_wait(tt, id) >= -ENOENT);
-	check(seen.runs == 5);
+	check(seen.runs == 6);
 	check(strlen(timerthread_version()) > 0);
 	printf("%d, %s\n", TIMERTHREAD_VERSION, timerthread_version());
 	return 0;

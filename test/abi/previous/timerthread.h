@@ -38,7 +38,9 @@
  *  - An int function returns 0 or a documented positive value on success, and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Other results are stored through arguments whose names begin with ret_.
- *    They are written on success only.  A call that fails changes nothing.
+ *    They are written on success only.  A call that fails changes nothing; the
+ *    exceptions are in timerthread(7), RETURN VALUE: timerthread_stop_until,
+ *    for example, has stopped tt when it gives up.
  *  - Any thread may call any function, and so may callbacks, unless the
  *    function's comment says otherwise.  A signal handler may call none.
  *  - If several errors apply, the first of these is returned: -EINVAL, because
@@ -47,10 +49,16 @@
  *    -ESHUTDOWN); the rest.
  *  - In a child of fork(2), an instance that was started before the fork has no
  *    driver.  There, each call on it returns -ECHILD immediately.  Exceptions:
- *    timerthread_destroy, which frees it, and timerthread_now.  The child may
- *    use and start an instance that was created but not started before the
- *    fork, if no thread was using it at that moment.  From Linux 4.14 on, the
- *    same holds in a child of _Fork(3) or clone(2) that has memory of its own.
+ *    timerthread_destroy, which frees it, timerthread_now, and
+ *    timerthread_get_data.  The child may use and start an instance that was
+ *    created but not started before the fork, if no thread was using it at that
+ *    moment.  On Linux, from 4.14 on, the same holds in a child of _Fork(3) or
+ *    clone(2) that has memory of its own; but if its parent had several
+ *    threads, it must not create, start or destroy an instance, which needs
+ *    malloc(3) or free(3).
+ *
+ * "On Linux" tells of a library that uses calls of Linux, "with POSIX alone" of
+ * one that does not; see timerthread-system(7), PLATFORMS.
  *
  * timerthread(7) is the overview; each function has a page in section 3.
  */
@@ -84,10 +92,13 @@ typedef uint64_t timerthread_id;
  *
  * A callback must return.  If it lets out a C++ exception, the process ends by
  * std::terminate where the exception was thrown, as if the callback were
- * noexcept.  If its thread exits or is cancelled in it, the process is aborted,
- * with a message on standard error.  If longjmp(3) leaves it, the behaviour is
- * undefined.  The timer thread cannot be cancelled, unless a callback permits
- * it.  The same rules hold for the functions given to
+ * noexcept.  (On 32-bit Arm, one that is caught further out is not noticed.)
+ * If its thread exits or is cancelled in it, the process is aborted, with a
+ * message on standard error, if the library notices: always on a timer thread,
+ * elsewhere as timerthread(7) says.  If it does not notice, or if longjmp(3)
+ * leaves the callback, the behaviour is undefined.  The timer thread cannot be
+ * cancelled, unless a callback permits it.  The same rules hold for the
+ * functions given to
  * timerthread_set_thread_hooks, timerthread_set_slow_hook and
  * timerthread_set_executor.
  */
@@ -108,12 +119,24 @@ typedef int timerthread_submit_fn(void *ctx, timerthread_fn *run, void *arg);
 typedef uintptr_t timerthread_task_id_fn(void *ctx);
 
 /*
- * timerthread_drain calls this for each timer that it takes back, with the
- * timer's id, function and argument, and with the ctx that was given to
- * timerthread_drain.
+ * timerthread_drain and timerthread_cancel_matching call this for each timer
+ * that they take back, with the timer's id, function and argument, and with the
+ * ctx that was given to them.
  */
 typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 				  void *arg, void *ctx);
+
+/*
+ * Says whether a timer, by its id, function and argument, is one of those that
+ * timerthread_cancel_matching looks for: nonzero, it is.  ctx is as it was
+ * given.  The timer's callback may have freed the argument, so use only its
+ * address, unless the program knows that it still exists.
+ */
+typedef int timerthread_match_fn(timerthread_id id, timerthread_fn *fn,
+				 void *arg, void *ctx);
+
+/* Wakes the loop that calls timerthread_dispatch; see timerthread_set_wake. */
+typedef void timerthread_wake_fn(void *ctx);
 
 /*
  * Reports a callback that has run for too long (timerthread_set_slow_hook), or
@@ -156,9 +179,9 @@ typedef void timerthread_slow_fn(timerthread_id id, timerthread_fn *fn,
 int timerthread_create(struct timerthread **ret_tt);
 
 /*
- * Sets the name of the timer thread, which ps(1) and debuggers show.  The name
- * has 1 to 15 bytes, the limit of Linux, and is copied.  The default is
- * "timerthread".
+ * Sets the name of the timer thread, which ps(1) and debuggers show if the
+ * system lets a thread have a name.  It has 1 to 15 bytes, on every system, and
+ * is copied.  The default is "timerthread".
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
@@ -166,28 +189,31 @@ int timerthread_set_thread_name(struct timerthread *tt, const char *name);
 
 /*
  * Sets the number of buckets, 1 to 1024.  Calls that schedule use the bucket of
- * their CPU.  The default is one bucket for each configured CPU, so that calls
- * on different CPUs use different buckets.  Fewer buckets save some memory on
- * large machines.
+ * their CPU (with POSIX alone: of their thread).  If there are more buckets
+ * than CPUs, the last one is for timers that repeat at least once a second.
+ * The default is one bucket for each configured CPU, and one more, so that
+ * calls on different CPUs mostly use different buckets.  Fewer buckets save
+ * some memory on large machines.
  * -EINVAL: tt is NULL or n is out of range.  -EBUSY: after start or stop.
  */
 int timerthread_set_buckets(struct timerthread *tt, unsigned n);
 
 /*
  * Sets the clock of the deadlines: CLOCK_MONOTONIC (the default);
- * CLOCK_BOOTTIME, which goes on while the system is suspended; or
- * CLOCK_REALTIME.  If the wall clock is stepped, timers of a CLOCK_REALTIME
- * instance follow it.  If a step takes the clock past the deadline of a timer,
- * that timer runs immediately.  Any other timer waits until the clock shows its
- * deadline.
+ * CLOCK_BOOTTIME, which not every system has, and which goes on while the
+ * system is suspended; or CLOCK_REALTIME.  If the wall clock is stepped, timers
+ * of a CLOCK_REALTIME instance follow it.  If a step takes the clock past the
+ * deadline of a timer, that timer runs immediately.  Any other timer waits
+ * until the clock shows its deadline.
  * -EINVAL: tt is NULL or clock is another one.  -EBUSY: after start or stop.
  */
 int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
 
 /*
  * Allows timers to run up to ns nanoseconds late, never early.  Then the driver
- * wakes up only once for all timers that expire within that time.  The default
- * is 0.
+ * wakes up only once for all timers that expire within that time.  A periodic
+ * timer whose period is not longer than ns skips runs again and again.  The
+ * default is 0.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);
@@ -199,7 +225,7 @@ int timerthread_set_slack(struct timerthread *tt, int64_t ns);
  * these run up to ns nanoseconds late.  The slack is included in this, not
  * added.
  * A sleep and a wake-up cost more than several timers do.  If half a million
- * timers expire in a second, the default of 20 microseconds uses a third less
+ * timers expire in a second, the default of 20 microseconds uses a quarter less
  * CPU time than 0.  With 0, no timer waits for others.  Other drivers do not
  * rest.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
@@ -208,11 +234,11 @@ int timerthread_set_rest(struct timerthread *tt, int64_t ns);
 
 /*
  * Makes the timer thread wake up ns nanoseconds before a deadline and watch the
- * clock from then on.  Then the timer runs within about a microsecond of its
- * deadline; a sleep would end 5 to 100 microseconds late.  This uses a CPU for
- * up to ns nanoseconds at each wake-up, but not for timers that were cancelled
- * by then.  The slack is subtracted from ns, and there is no rest.  The default
- * is 0.  Other drivers do not spin.
+ * clock from then on.  If the kernel was not later than that, the timer runs
+ * within about a microsecond of its deadline; a sleep would end 5 to 100
+ * microseconds late.  This uses a CPU for up to ns nanoseconds at each wake-up,
+ * but not for timers that were cancelled by then.  The slack is subtracted from
+ * ns, and there is no rest.  The default is 0.  Other drivers do not spin.
  * -EINVAL: tt is NULL, or ns is negative or more than 200000.  -EBUSY: after
  * start or stop.
  */
@@ -221,11 +247,11 @@ int timerthread_set_spin(struct timerthread *tt, int64_t ns);
 /*
  * Sets a cap: how many timers there may be at one time.  A call that would
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
- * schedules it until a cancel of it has returned 0, or timerthread_drain has
- * taken it back, or its callback has returned for the last time.  The cap is
- * exact, however many threads schedule and cancel at the same time.  It adds
- * one atomic operation to each schedule and each cancel, and now and then a
- * lock.
+ * schedules it until a cancel of it has returned 0, or timerthread_drain or
+ * timerthread_cancel_matching has taken it back, or its callback has returned
+ * for the last time.  The cap is exact, however many threads schedule and
+ * cancel at the same time.  It adds one atomic operation to each schedule and
+ * each cancel, and now and then a lock.
  * 0, the default: no cap.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -236,17 +262,16 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * long as no more than n timers have existed at one time, no call on tt
  * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
  * can exist, because the cap is n, no memory is ever allocated after start.
- * There are four exceptions: timerthread_take_snapshot;
- * timerthread_format_metrics_of; with timerthread_set_task_id, each run
- * allocates a few bytes; and so does glibc when a timer thread begins, if the
- * process has many keys (pthread_key_create(3)).  The last two do without them
- * if they must.  Once there were more than n timers, memory is allocated as
- * without a reserve.
+ * There are three exceptions: timerthread_take_snapshot;
+ * timerthread_format_metrics_of; and with timerthread_set_task_id, each run
+ * allocates a few bytes, but does without them if it must.  Once there were
+ * more than n timers, memory is allocated as without a reserve.  The same after
+ * n * 2^28 timers in all, because an id never names a second timer.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
  * the cap, by the number of cancelled timers that the executor may hold.
- * The reserve needs about 150 bytes for each timer, 70 KiB for each bucket, and
+ * The reserve needs about 200 bytes for each timer, 70 KiB for each bucket, and
  * 200 KiB.  On NUMA machines the memory is near the CPU that calls start.
  * 0, the default: no reserve.
  * -EINVAL: tt is NULL, or n is over 2^30.  -EBUSY: after start or stop.
@@ -310,16 +335,55 @@ int timerthread_set_task_id(struct timerthread *tt,
 			    timerthread_task_id_fn *task_id, void *ctx);
 
 /*
+ * Sets how long timerthread_dispatch begins callbacks: when ns nanoseconds have
+ * passed since it began, and a callback has run, it begins no other one.  The
+ * timers that are left are due at once: the descriptor is readable again, or
+ * timerthread_get_next_deadline says now.  So the loop can do some of its other
+ * work in between.  Other drivers ignore it.
+ * 0, the default: no limit.
+ * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
+ */
+int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
+
+/*
+ * For a loop that cannot watch a descriptor: it sleeps on a condition variable,
+ * for example.  If wake is not NULL, timerthread_start_polled makes no
+ * descriptor.  Instead wake(ctx) is called, on the thread whose call has made
+ * it necessary, when the loop must call timerthread_get_next_deadline again: a
+ * timer is due earlier than the loop was told, or tt was stopped.  It is called
+ * at most once between two calls of timerthread_get_next_deadline or
+ * timerthread_dispatch.  If the calling thread is preempted, the call may come
+ * late, and the loop then finds nothing to do.  Only the loop may call these
+ * two: each also cancels a call of wake that has not been made yet.
+ * wake must only wake the loop.  It may take locks, but none that a thread
+ * holds while it calls a function on tt; and it must not call one itself.
+ * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
+ */
+int timerthread_set_wake(struct timerthread *tt, timerthread_wake_fn *wake,
+			 void *ctx);
+
+/*
+ * Stores a pointer of the program's in tt, and returns it; the library does not
+ * use it.  It is NULL at first.  Any thread, at any time, also before start.
+ * -EINVAL: tt is NULL; timerthread_get_data then returns NULL.
+ */
+int timerthread_set_data(struct timerthread *tt, void *data);
+void *timerthread_get_data(const struct timerthread *tt);
+
+/*
  * Starts tt with a timer thread as its driver.  When this has returned, timers
  * can be scheduled.  attr is as for pthread_create(3), NULL for the defaults,
- * and must ask for a joinable thread.
+ * and must ask for a joinable thread.  Unless attr says otherwise, the thread
+ * inherits the scheduling policy, the priority, the nice value and the CPUs of
+ * the caller.  The policy and the priority in attr are ignored unless it also
+ * asks for PTHREAD_EXPLICIT_SCHED (pthread_attr_setinheritsched(3)).
  * -EINVAL: tt is NULL, or attr asks for a detached thread (even if tt was
  * started or stopped before), or pthread_create found attr invalid.
  * -EBUSY: started before.  -ESHUTDOWN: stopped before.  -ENOMEM.  -EAGAIN,
- * -EPERM: pthread_create(3) failed with that.  -ENOSYS: the kernel, or a filter
- * of system calls, refuses futex(2), with 64-bit times, to this process.  With
- * CLOCK_BOOTTIME also -EMFILE, -ENFILE: timerfd_create(2) failed with that;
- * -ENOSYS: it was refused.
+ * -EPERM: pthread_create(3) failed with that.  -ENOSYS: the system, or a filter
+ * of system calls, refuses what the library needs; on Linux that is futex(2),
+ * with 64-bit times.  On Linux, with CLOCK_BOOTTIME, also -EMFILE, -ENFILE: no
+ * descriptor is to be had; -ENOSYS: timerfd_create(2) or fcntl(2) was refused.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
@@ -328,17 +392,20 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * descriptor that becomes readable when timerthread_dispatch should be called:
  * a timer has expired, or a timer was scheduled that is earlier than all
  * others, or tt was stopped.  After a stop it stays readable.
- * Watch it with poll(2), with epoll(7), level- or edge-triggered, or with
- * anything that is built on them.  It is non-blocking and is closed on
- * execve(2).  It belongs to tt, stays open until tt is destroyed, and must not
- * be read or closed.
+ * Watch it with poll(2), with what a system has in its place, such as epoll(7),
+ * level- or edge-triggered, or with anything that is built on them.  It is
+ * non-blocking, is closed on execve(2), and is not 0, 1 or 2.  It belongs to
+ * tt, stays open until tt is destroyed, and must not be read or closed.
  * Timers run, or are submitted, only in timerthread_dispatch.  Scheduling or
  * rescheduling a timer makes a system call only if the timer becomes the
  * earliest of all, or to allocate memory.
- * -EINVAL: tt or ret_fd is NULL.  -EBUSY: started before.  -ESHUTDOWN: stopped
- * before.  -ENOMEM.  -EMFILE, -ENFILE: timerfd_create(2) failed with that.
- * -ENOSYS: the kernel, or a filter of system calls, refuses timerfd_create(2)
- * or futex(2).
+ * After timerthread_set_wake there is no descriptor, and ret_fd must be NULL.
+ * -EINVAL: tt is NULL, or ret_fd is NULL without timerthread_set_wake, or not
+ * NULL with it.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
+ * -ENOMEM.  -EMFILE, -ENFILE: no descriptor is to be had.
+ * -ENOSYS: the system, or a filter of system calls, refuses what the library
+ * needs; on Linux that is timerfd_create(2), fcntl(2) or futex(2).  -EAGAIN:
+ * with POSIX alone, the thread that watches the time could not be created.
  */
 int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
 
@@ -348,8 +415,9 @@ int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
  * or more).  A timer that is scheduled meanwhile waits for the next call,
  * however early its deadline is, and the descriptor becomes readable for it.
  * So callbacks that schedule more timers cannot keep an event loop from the
- * rest of its work.  Any thread may call this, at any time.
- * -EINVAL: tt is NULL, was not started, or has another driver.
+ * rest of its work.  Any thread may call this, at any time; after
+ * timerthread_set_wake only the loop's.
+ * -EINVAL: tt is NULL, was only created, or has another driver.
  * -EBUSY: another thread is in this call, or the caller is a callback of tt.
  * -ESHUTDOWN: tt was stopped.
  */
@@ -372,7 +440,7 @@ int timerthread_start_virtual(struct timerthread *tt, int64_t now);
  * that was later.  Timers that callbacks schedule run too, if they expire by
  * the time to which this call advances the clock.  The same calls always give
  * the same runs.
- * -EINVAL: tt is NULL, was not started, or has another driver, or ns is
+ * -EINVAL: tt is NULL, was only created, or has another driver, or ns is
  * negative.  -EBUSY: another thread is in this call, or the caller is a
  * callback of tt.  -ESHUTDOWN: tt was stopped.
  */
@@ -385,22 +453,36 @@ int timerthread_advance(struct timerthread *tt, int64_t ns);
  * Returns 0 when no callback is running any more, even if tt was stopped before
  * or was never started.  Returns 1 if it was called from a callback of tt, from
  * the submit function of its executor, or from a thread hook: then the driver
- * stops when that function has returned.  The caller must not hold a lock that
- * a callback of tt takes.
+ * stops when that function has returned.  It also returns 1 in a destructor of
+ * the timer thread's data (pthread_key_create(3), thread_local).  The caller
+ * must not hold a lock that a callback of tt takes.
  * -EINVAL: tt is NULL.  -EPERM: tt is the default instance.
  */
 int timerthread_stop(struct timerthread *tt);
 
 /*
+ * As timerthread_stop, but does not wait longer than until the deadline, as
+ * timerthread_now(tt) counts.  (On a virtual clock: as long in real time as the
+ * deadline is away when this is called.)  If tt's clock is set meanwhile, that
+ * does not change how long this waits.
+ * -ETIMEDOUT: callbacks are still running.  tt counts as stopped, no other
+ * timer will run, and this or timerthread_stop may be called again.
+ * timerthread_destroy waits for the callbacks.
+ */
+int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
+
+/*
  * Stops tt, discards its timers and frees it.  If tt is NULL, or the default
  * instance, nothing happens.  This waits for threads that are in
- * timerthread_dispatch or timerthread_advance, and for threads that wait in
- * timerthread_stop or timerthread_cancel_wait for a callback to end.  No other
- * call on tt may be running, and none may follow.
+ * timerthread_dispatch or timerthread_advance, and for threads that wait for a
+ * callback in timerthread_stop, timerthread_stop_until,
+ * timerthread_cancel_wait or timerthread_disarm_wait.  No other call on tt may
+ * be running, and none may follow.
  * A callback of tt may destroy tt.  Then this returns immediately, and the
  * memory is freed when all callbacks of tt, and the calls that run them, have
  * returned.  Even then no other call on tt may be running; the call that
- * scheduled the timer of this callback must have returned.
+ * scheduled the timer of this callback must have returned.  The same holds in
+ * a destructor of the timer thread's data.
  */
 void timerthread_destroy(struct timerthread *tt);
 
@@ -408,6 +490,9 @@ void timerthread_destroy(struct timerthread *tt);
  * Stores the default instance, which all parts of the process may share.  The
  * first call creates it and starts it, with default options and a timer thread.
  * It is never stopped.  A child of fork(2) gets a default instance of its own.
+ * Whoever comes first, the thread has the policy SCHED_OTHER and, on Linux, the
+ * CPUs and the nice value of the process's main thread, as far as the system
+ * permits.
  * -EINVAL: ret_tt is NULL.  Else as timerthread_create and timerthread_start.
  * After a failure the next call tries again.
  */
@@ -432,8 +517,7 @@ int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 /*
  * Schedules a timer that calls fn(arg) delay nanoseconds from now, or as soon
  * as possible if delay is 0 or less.  Same as timerthread_schedule with the
- * deadline timerthread_now(tt) + delay, or with a later one: see
- * timerthread_set_slack.
+ * deadline timerthread_now(tt) + delay.
  */
 int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 			       timerthread_fn *fn, void *arg,
@@ -452,13 +536,37 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 			       timerthread_id *ret_id);
 
 /*
- * Changes the deadline of a pending timer.  The timer keeps its id.  If the new
- * deadline is later, the call only stores it.
+ * Makes a timer that is not armed: it has an id, a function and an argument,
+ * but no deadline.  timerthread_reschedule arms it, from any thread, as often
+ * as one likes.  After each run, and after timerthread_disarm, it is unarmed
+ * again.  It exists until it is cancelled or taken back, and counts for
+ * timerthread_set_max_timers until then.  Unarmed, it needs memory, and nothing
+ * else.
+ * Errors as timerthread_schedule, and -EINVAL: ret_id is NULL.
+ */
+int timerthread_add(struct timerthread *tt, timerthread_fn *fn, void *arg,
+		    timerthread_id *ret_id);
+
+/*
+ * Returns the roundest time from deadline to deadline + slack: the one that can
+ * be divided by the largest power of two.  Timers that may be late, and are
+ * scheduled for such times, often get the same one, and then expire together,
+ * with one wake-up.  That is for single timers, and for the default instance,
+ * what timerthread_set_slack is for an instance.  If slack is 0 or less, or
+ * deadline is TIMERTHREAD_NEVER, returns deadline.
+ */
+int64_t timerthread_round(int64_t deadline, int64_t slack);
+
+/*
+ * Changes the deadline of a pending timer, or arms one that is not armed.  The
+ * timer keeps its id.  If the new deadline is later, the call only stores it.
  * For a periodic timer this changes the next run, even while the callback is
  * running, and the timer continues from there.  The callback of a timer that
  * does not repeat can reschedule its own timer: then the timer runs again.
  * Once such a callback has begun, no other caller can reschedule the timer
  * until the callback has done so.
+ * A timer from timerthread_add can be rescheduled at any time, by any thread.
+ * If its callback is running, it runs again after that.
  * -ENOENT: the timer has ended, or its callback has begun (see above), or it
  * was cancelled while its callback was running, or tt never gave this id.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
@@ -468,11 +576,31 @@ int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 
 /*
  * Changes the deadline of a pending timer to delay nanoseconds from now.  Same
- * as timerthread_reschedule with the deadline timerthread_now(tt) + delay, or
- * with a later one: see timerthread_set_slack.
+ * as timerthread_reschedule with the deadline timerthread_now(tt) + delay.
  */
 int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
 				 int64_t delay);
+
+/*
+ * Takes the next run of a timer back; the timer stays, with its id, to be
+ * rescheduled or cancelled.  Returns 0 if it was armed: that run will not
+ * happen.
+ * Returns 1 if its callback is running now, on another thread or because it is
+ * the caller: the timer is not armed after that run.  (A timer that neither is
+ * from timerthread_add nor repeats ends with that run, unless the callback
+ * reschedules it.)  After stop, timers can still be disarmed.
+ * -ENOENT: it was not armed (everything that its callback wrote is visible to
+ * the caller), or it has ended, or tt never gave this id.  -EINVAL: tt is NULL.
+ */
+int timerthread_disarm(struct timerthread *tt, timerthread_id id);
+
+/*
+ * As timerthread_disarm.  But if that returns 1, this waits until the callback
+ * has returned, and then returns 1.  The caller must not hold a lock that the
+ * callback takes.
+ * -EDEADLK: called from the callback of that timer; nothing was disarmed.
+ */
+int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id);
 
 /*
  * Cancels a timer.  Returns 0 if the timer will not run: the library will not
@@ -483,7 +611,7 @@ int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
  * owns it: see timerthread_cancel_wait.)
  * Returns 1 if the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.
- * After stop, timers that have not run can still be cancelled.
+ * After stop, timers that are pending or unarmed can still be cancelled.
  * -ENOENT: the timer has run (everything that its callback wrote is visible to
  * the caller), or it was cancelled, or tt never gave this id.
  * -EINVAL: tt is NULL.
@@ -511,9 +639,9 @@ int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
 
 /*
  * Stores the deadline of a pending timer.  If the timer's callback is running,
- * and the timer is periodic or this callback has rescheduled it, stores the
- * deadline of the next run.  The value is the deadline that was asked for, even
- * if it had already passed then.
+ * and the timer is periodic or was armed again meanwhile, stores the deadline
+ * of the next run.  The value is the deadline that was asked for, even if it
+ * had already passed then.
  * -ENOENT: the timer is not pending, and will not run again after a run that
  * may be in progress; or tt was not started.  -EINVAL: tt or ret_deadline is
  * NULL.
@@ -522,8 +650,28 @@ int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
 			     int64_t *ret_deadline);
 
 /*
- * Takes back all timers that are pending: cancels each and calls visit for it,
- * on the calling thread.  Returns their number (INT_MAX: that many or more).
+ * For a part of a process (a plugin, a connection, a tenant) that ends: cancels
+ * each timer for which match returns nonzero, waits for those of them whose
+ * callbacks are running, and calls visit for each that will not run, on the
+ * calling thread.  Returns how many those are (INT_MAX: that many or more).
+ * visit may be NULL.  When this has returned, no callback of a matching timer
+ * that was scheduled before the call is running, or will run.  Exception: the
+ * callback that makes this call.  A timer that is scheduled meanwhile may be
+ * found or not.
+ * No other call on tt waits for this one.  The caller must not hold a lock that
+ * a callback of a matching timer takes.  match and visit may call any function
+ * on tt, except timerthread_destroy.
+ * If match always returns 0, this shows all timers and takes none.
+ * -EINVAL: tt or match is NULL.
+ */
+int timerthread_cancel_matching(struct timerthread *tt,
+				timerthread_match_fn *match,
+				timerthread_visit_fn *visit, void *ctx);
+
+/*
+ * Takes back all timers that are pending or unarmed: cancels each and calls
+ * visit for it, on the calling thread.  Returns their number (INT_MAX: that
+ * many or more).
  * A timer that is scheduled meanwhile may be visited or not.  A periodic timer
  * whose callback is running is not pending: it is not taken back, and goes on.
  * No other call on tt waits for this one.
@@ -541,10 +689,10 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
  * TIMERTHREAD_NEVER: no timer is pending, or only timers with that deadline.
  * While the driver is working, even in its callbacks, the time is now.
  * On a virtual clock it is the deadline of the first pending timer.  On other
- * clocks it may be too early: it may be the deadline of a timer that was
- * cancelled or rescheduled since; and if it is more than two seconds away, it
- * may be too early by up to a sixteenth of the time until then.  After the
- * driver has worked at that time, this stores a later one.
+ * clocks it may be too early, for three reasons: it is the deadline of a timer
+ * that was cancelled or rescheduled since; it is the time of the driver's own
+ * work with memory; or it is rounded down, by an eighth of the time until then
+ * at most.  After the driver has worked at that time, this stores a later one.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
  * was stopped.
  */
@@ -576,13 +724,15 @@ int timerthread_get_overrun(uint64_t *ret_n);
  */
 enum timerthread_stat {
 	/* Timers now: pending; those whose callback is running; cancelled ones
-	 * whose memory has not been recycled. */
+	 * whose memory has not been recycled; those that are not armed. */
 	TIMERTHREAD_STAT_PENDING = 0,
 	TIMERTHREAD_STAT_RUNNING = 1,
 	TIMERTHREAD_STAT_DEAD = 2,
+	TIMERTHREAD_STAT_UNARMED = 3,
 	/* Timers since the start: scheduled; cancelled, that is, by a call that
-	 * returned 0 or by timerthread_drain; of these, the ones taken back by
-	 * timerthread_drain; and those whose memory was recycled. */
+	 * returned 0, by timerthread_drain or timerthread_cancel_matching; of
+	 * these, the ones taken back by timerthread_drain; and those whose
+	 * memory was recycled. */
 	TIMERTHREAD_STAT_SCHEDULED = 10,
 	TIMERTHREAD_STAT_CANCELLED = 11,
 	TIMERTHREAD_STAT_DRAINED = 12,
@@ -591,13 +741,13 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_FIRED = 20,
 	/* Calls since the start: that rescheduled a timer; that failed to
 	 * schedule one because of timerthread_set_max_timers; that failed
-	 * because there was no memory. */
+	 * because there was no memory, or no id. */
 	TIMERTHREAD_STAT_RESCHEDULED = 21,
 	TIMERTHREAD_STAT_CAPPED = 22,
 	TIMERTHREAD_STAT_NO_MEMORY = 23,
-	/* Sleeps of the driver that have ended, since the start; and of these,
-	 * the ones that ended because a timer was scheduled that is earlier
-	 * than all others. */
+	/* Sleeps of the driver that have ended, since the start (of a loop: its
+	 * dispatches); and of these, the ones that ended because a timer was
+	 * scheduled or rescheduled that is earlier than all others. */
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
 	/* Timers that there is memory for now; and bytes that the instance has
@@ -617,12 +767,12 @@ enum timerthread_stat {
 
 /*
  * Stores one of these numbers.  Before start all are 0.  Any thread may call
- * this at any time, even after stop; no other call on tt waits for it.  While
- * nothing happens the numbers are exact; otherwise they may belong to slightly
- * different moments.  Those "since the start" never get smaller.
- * A cancel counts nothing.  So for PENDING, RUNNING, DEAD, CANCELLED and
- * RECYCLED this looks at each timer that there is memory for, which needs some
- * milliseconds for a million.
+ * this at any time, even after stop.  While nothing happens the numbers are
+ * exact; otherwise they may belong to slightly different moments.  Those "since
+ * the start" never get smaller.
+ * A cancel counts nothing.  So for PENDING, RUNNING, DEAD, UNARMED, CANCELLED
+ * and RECYCLED this looks at the memory of all timers, which needs some
+ * milliseconds for a million, but holds no lock meanwhile.
  * -EINVAL: tt or ret_value is NULL, or there is no such stat.
  */
 int timerthread_get_stat(struct timerthread *tt, enum timerthread_stat which,
@@ -691,7 +841,8 @@ int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
  * Sets a function that is called after each callback that ran for more than
  * threshold nanoseconds, on the callback's thread.  The timer is still running
  * then: timerthread_cancel_wait waits for the hook, and calls that the hook
- * makes behave as in the callback.  hook NULL, the default: none.
+ * makes behave as in the callback.  It is not called once a callback has
+ * destroyed tt.  hook NULL, the default: none.
  * -EINVAL: tt is NULL, or threshold is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
