@@ -23,7 +23,7 @@
  * If the library is loaded by dlopen(3), glibc by default allocates such a
  * variable when a thread first uses it.  It may wait for the loader's lock for
  * that, and it kills the process if there is no memory.  With this model the
- * variables, 56 bytes at most, are in a space that each thread has had from its
+ * variables, 64 bytes at most, are in a space that each thread has had from its
  * start.  glibc keeps little of that space for libraries that come later.
  * musl allocates the variables for all threads when it loads the library, and
  * loads none that has this model.

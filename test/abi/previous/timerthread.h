@@ -234,7 +234,7 @@ int timerthread_set_rest(struct timerthread *tt, int64_t ns);
 
 /*
  * Makes the timer thread wake up ns nanoseconds before a deadline and watch the
- * clock from then on.  If the kernel was not later than that, the timer runs
+ * clock from then on.  If the kernel is late by no more than ns, the timer runs
  * within about a microsecond of its deadline; a sleep would end 5 to 100
  * microseconds late.  This uses a CPU for up to ns nanoseconds at each wake-up,
  * but not for timers that were cancelled by then.  The slack is subtracted from
@@ -465,9 +465,10 @@ int timerthread_stop(struct timerthread *tt);
  * timerthread_now(tt) counts.  (On a virtual clock: as long in real time as the
  * deadline is away when this is called.)  If tt's clock is set meanwhile, that
  * does not change how long this waits.
- * -ETIMEDOUT: callbacks are still running.  tt counts as stopped, no other
- * timer will run, and this or timerthread_stop may be called again.
- * timerthread_destroy waits for the callbacks.
+ * -ETIMEDOUT: callbacks are still running, or the timer thread has not ended
+ * yet.  tt counts as stopped, no other timer will run, and this or
+ * timerthread_stop may be called again.  timerthread_destroy waits for the
+ * callbacks.
  */
 int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
 
