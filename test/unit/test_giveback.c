@@ -265,6 +265,14 @@ static void fill(void)
 		add_one();
 }
 
+static void begin_full(void)
+{
+	begin();
+	rng = test_seed();
+	lives = olds = taken = 0;
+	fill();
+}
+
 /* all: memory is wanted only when no slot is free (slots.h). */
 static void give_and_fill(void (*meanwhile)(void), bool all)
 {
@@ -343,10 +351,7 @@ START_TEST(what_is_vacant_is_not_read)
 	uint64_t some = 0;
 	size_t seen = 0;
 
-	begin();
-	rng = test_seed();
-	lives = olds = taken = 0;
-	fill();
+	begin_full();
 	cancel_all_but(0);
 	give();
 	ck_assert_uint_gt(plant(SLOT_GENERATION | SLOT_DEAD), 0);
@@ -370,10 +375,7 @@ START_TEST(counting_takes_no_lock)
 {
 	struct seen_timer seen[STEP];
 
-	begin();
-	rng = test_seed();
-	lives = olds = taken = 0;
-	fill();
+	begin_full();
 	lock_acquire(&bucket->lock);
 	ck_assert_uint_eq(look_at_some(bucket, STEP, false, seen), STEP);
 	lock_release(&bucket->lock);

@@ -48,7 +48,7 @@ void system_wipe_in_children(void *page)
  * MADV_FREE lets the system take the pages when it needs memory; it may give
  * zeros, or what was there.  So zeros are put there before.  Other threads may
  * look at a word meanwhile: they see what it was, or zero.  Release: pairs with
- * those that vacancy_fill pairs with.
+ * look_at and slot_cancel, as that of vacancy_fill.
  */
 bool system_empty_pages(void *p, size_t size)
 {
