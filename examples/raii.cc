@@ -122,6 +122,8 @@ class timer
 
 int main()
 {
+	/* Before the instance: a callback that uses it may still be in it. */
+	std::promise<void> gone;
 	instance in;
 
 	{
@@ -140,7 +142,6 @@ int main()
 	many.clear();
 	std::puts("1000 in a vector, cancelled with it");
 
-	std::promise<void> gone;
 	std::optional<timer> itself;
 	std::promise<void> there;
 	itself.emplace(in, 0ms, [&] {

@@ -90,13 +90,13 @@ typedef uint64_t timerthread_id;
  * profilers work there.  On a thread of the program, the program chooses which
  * signals are blocked.  With an executor, see timerthread_set_executor.
  *
- * A callback must return.  If it lets out a C++ exception, the process ends by
+ * A callback must return.  If a C++ exception leaves it, the process ends by
  * std::terminate where the exception was thrown, as if the callback were
  * noexcept.  (On 32-bit Arm, one that is caught further out is not noticed.)
  * If its thread exits or is cancelled in it, the process is aborted, with a
  * message on standard error, if the library notices: always on a timer thread,
  * elsewhere as timerthread(7) says.  If it does not notice, or if longjmp(3)
- * leaves the callback, the behaviour is undefined.  The timer thread cannot be
+ * leaves the callback, the behavior is undefined.  The timer thread cannot be
  * cancelled, unless a callback permits it.  The same rules hold for the
  * functions given to
  * timerthread_set_thread_hooks, timerthread_set_slow_hook and
@@ -326,7 +326,7 @@ int timerthread_set_executor(struct timerthread *tt,
  * as long as a thread exists on which a callback of tt has begun.
  * NULL, the default: the library recognizes a caller by its thread.  Then a
  * callback must not change its thread.  If one does, these calls may wait for
- * their caller for ever, and the first callback that ends on another thread
+ * their caller forever, and the first callback that ends on another thread
  * than it began on is reported on standard error.
  * A task that waits in a call of the library, or for a lock, keeps its thread.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
@@ -383,7 +383,7 @@ void *timerthread_get_data(const struct timerthread *tt);
  * -EPERM: pthread_create(3) failed with that.  -ENOSYS: the system, or a filter
  * of system calls, refuses what the library needs; on Linux that is futex(2),
  * with 64-bit times.  On Linux, with CLOCK_BOOTTIME, also -EMFILE, -ENFILE: no
- * descriptor is to be had; -ENOSYS: timerfd_create(2) or fcntl(2) was refused.
+ * descriptor is free; -ENOSYS: timerfd_create(2) or fcntl(2) was refused.
  */
 int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 
@@ -402,7 +402,7 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * After timerthread_set_wake there is no descriptor, and ret_fd must be NULL.
  * -EINVAL: tt is NULL, or ret_fd is NULL without timerthread_set_wake, or not
  * NULL with it.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
- * -ENOMEM.  -EMFILE, -ENFILE: no descriptor is to be had.
+ * -ENOMEM.  -EMFILE, -ENFILE: no descriptor is free.
  * -ENOSYS: the system, or a filter of system calls, refuses what the library
  * needs; on Linux that is timerfd_create(2), fcntl(2) or futex(2).  -EAGAIN:
  * with POSIX alone, the thread that watches the time could not be created.
@@ -491,9 +491,9 @@ void timerthread_destroy(struct timerthread *tt);
  * Stores the default instance, which all parts of the process may share.  The
  * first call creates it and starts it, with default options and a timer thread.
  * It is never stopped.  A child of fork(2) gets a default instance of its own.
- * Whoever comes first, the thread has the policy SCHED_OTHER and, on Linux, the
- * CPUs and the nice value of the process's main thread, as far as the system
- * permits.
+ * Whichever thread that was, the timer thread has the policy SCHED_OTHER; on
+ * Linux, the CPUs and the nice value of the process's main thread, as far as
+ * the system permits.
  * -EINVAL: ret_tt is NULL.  Else as timerthread_create and timerthread_start.
  * After a failure the next call tries again.
  */
@@ -549,8 +549,8 @@ int timerthread_add(struct timerthread *tt, timerthread_fn *fn, void *arg,
 		    timerthread_id *ret_id);
 
 /*
- * Returns the roundest time from deadline to deadline + slack: the one that can
- * be divided by the largest power of two.  Timers that may be late, and are
+ * Returns a round time from deadline to deadline + slack: the one that can be
+ * divided by the largest power of two.  Timers that may be late, and are
  * scheduled for such times, often get the same one, and then expire together,
  * with one wake-up.  That is for single timers, and for the default instance,
  * what timerthread_set_slack is for an instance.  If slack is 0 or less, or
@@ -576,8 +576,8 @@ int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
 			   int64_t deadline);
 
 /*
- * Changes the deadline of a pending timer to delay nanoseconds from now.  Same
- * as timerthread_reschedule with the deadline timerthread_now(tt) + delay.
+ * Same as timerthread_reschedule with the deadline timerthread_now(tt) + delay;
+ * delay is in nanoseconds.
  */
 int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
 				 int64_t delay);
@@ -643,8 +643,8 @@ int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
  * and the timer is periodic or was armed again meanwhile, stores the deadline
  * of the next run.  The value is the deadline that was asked for, even if it
  * had already passed then.
- * -ENOENT: the timer is not pending, and will not run again after a run that
- * may be in progress; or tt was not started.  -EINVAL: tt or ret_deadline is
+ * -ENOENT: the timer is not pending, and if its callback is running, that is
+ * its last run; or tt was not started.  -EINVAL: tt or ret_deadline is
  * NULL.
  */
 int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
@@ -842,8 +842,8 @@ int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
  * Sets a function that is called after each callback that ran for more than
  * threshold nanoseconds, on the callback's thread.  The timer is still running
  * then: timerthread_cancel_wait waits for the hook, and calls that the hook
- * makes behave as in the callback.  It is not called once a callback has
- * destroyed tt.  hook NULL, the default: none.
+ * makes behave as in the callback.  After a callback has destroyed tt, it is
+ * not called any more.  hook NULL, the default: none.
  * -EINVAL: tt is NULL, or threshold is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,
