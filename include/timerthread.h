@@ -19,9 +19,9 @@
  * thread, or the thread that is in timerthread_dispatch or timerthread_advance.
  *
  * A timer expires when its deadline comes.  To run a timer is to call its
- * callback.  A timer is pending from the call that schedules it until its
- * callback begins or it is cancelled.  A timer that will run again is pending
- * again when its callback has returned.
+ * callback.  A timer is pending from the call that schedules or arms it until
+ * its callback begins, or it is cancelled or disarmed.  A timer that will run
+ * again is pending again when its callback has returned.
  *
  * These rules hold for every function:
  *
@@ -179,9 +179,9 @@ typedef void timerthread_slow_fn(timerthread_id id, timerthread_fn *fn,
 int timerthread_create(struct timerthread **ret_tt);
 
 /*
- * Sets the name of the timer thread, which ps(1) and debuggers show if the
- * system lets a thread have a name.  It has 1 to 15 bytes, on every system, and
- * is copied.  The default is "timerthread".
+ * Sets the name of the instance, for metrics and reports, and of its timer
+ * thread; ps(1) and debuggers show that, if the library can set it.  It has 1
+ * to 15 bytes, on every system, and is copied.  The default is "timerthread".
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
@@ -226,7 +226,7 @@ int timerthread_set_slack(struct timerthread *tt, int64_t ns);
  * added.
  * A sleep and a wake-up cost more than several timers do.  If half a million
  * timers expire in a second, the default of 20 microseconds uses a quarter less
- * CPU time than 0.  With 0, no timer waits for others.  Other drivers do not
+ * CPU time than 0.  With 0, the rest holds no timer back.  Other drivers do not
  * rest.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
@@ -305,8 +305,8 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  * a time that has not come when run(arg) is called, that call does not run it;
  * the timer is submitted again at that time.  After stop, run(arg) begins no
  * callback.  run(arg) must be called exactly once for each timer that was
- * accepted.  It may be called after destroy: then the last such call frees the
- * instance's memory.
+ * accepted.  It may be called after destroy (but not in a child of fork(2) that
+ * has destroyed tt): then the last such call frees the instance's memory.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
 int timerthread_set_executor(struct timerthread *tt,
@@ -350,11 +350,12 @@ int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
  * for example.  If wake is not NULL, timerthread_start_polled makes no
  * descriptor.  Instead wake(ctx) is called, on the thread whose call has made
  * it necessary, when the loop must call timerthread_get_next_deadline again: a
- * timer is due earlier than the loop was told, or tt was stopped.  It is called
- * at most once between two calls of timerthread_get_next_deadline or
- * timerthread_dispatch.  If the calling thread is preempted, the call may come
- * late, and the loop then finds nothing to do.  Only the loop may call these
- * two: each also cancels a call of wake that has not been made yet.
+ * timer is due earlier than the loop was told, cancelled timers are to be
+ * recycled, or tt was stopped.  It is called at most once between two calls of
+ * timerthread_get_next_deadline or timerthread_dispatch.  If the calling thread
+ * is preempted, the call may come late, and the loop then finds nothing to do.
+ * Only the loop may call these two: each also cancels a call of wake that has
+ * not been made yet.
  * wake must only wake the loop.  It may take locks, but none that a thread
  * holds while it calls a function on tt; and it must not call one itself.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
@@ -397,8 +398,8 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * non-blocking, is closed on execve(2), and is not 0, 1 or 2.  It belongs to
  * tt, stays open until tt is destroyed, and must not be read or closed.
  * Timers run, or are submitted, only in timerthread_dispatch.  Scheduling or
- * rescheduling a timer makes a system call only if the timer becomes the
- * earliest of all, or to allocate memory.
+ * rescheduling a timer seldom makes a system call: mostly only if the timer
+ * becomes the earliest of all, or to allocate memory.
  * After timerthread_set_wake there is no descriptor, and ret_fd must be NULL.
  * -EINVAL: tt is NULL, or ret_fd is NULL without timerthread_set_wake, or not
  * NULL with it.  -EBUSY: started before.  -ESHUTDOWN: stopped before.
@@ -410,7 +411,8 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
 int timerthread_start_polled(struct timerthread *tt, int *ret_fd);
 
 /*
- * Runs the timers that had expired when this was called, in the order of their
+ * Runs the timers that had expired when this was called (all of them, unless
+ * timerthread_set_dispatch_time has set a limit), in the order of their
  * deadlines, on the calling thread.  Returns their number (INT_MAX: that many
  * or more).  A timer that is scheduled meanwhile waits for the next call,
  * however early its deadline is, and the descriptor becomes readable for it.
@@ -438,8 +440,8 @@ int timerthread_start_virtual(struct timerthread *tt, int64_t now);
  * the number of runs (INT_MAX: that many or more).  While a callback runs, the
  * clock shows the deadline of its timer, or the time that it showed before if
  * that was later.  Timers that callbacks schedule run too, if they expire by
- * the time to which this call advances the clock.  The same calls always give
- * the same runs.
+ * the time to which this call advances the clock.  On one thread, without an
+ * executor, the same calls always give the same runs.
  * -EINVAL: tt is NULL, was only created, or has another driver, or ns is
  * negative.  -EBUSY: another thread is in this call, or the caller is a
  * callback of tt.  -ESHUTDOWN: tt was stopped.
@@ -464,7 +466,8 @@ int timerthread_stop(struct timerthread *tt);
  * As timerthread_stop, but does not wait longer than until the deadline, as
  * timerthread_now(tt) counts.  (On a virtual clock: as long in real time as the
  * deadline is away when this is called.)  If tt's clock is set meanwhile, that
- * does not change how long this waits.
+ * does not change how long this waits.  The destructors of the timer thread's
+ * data are waited for without a limit.
  * -ETIMEDOUT: callbacks are still running, or the timer thread has not ended
  * yet.  tt counts as stopped, no other timer will run, and this or
  * timerthread_stop may be called again.  timerthread_destroy waits for the
@@ -474,16 +477,17 @@ int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
 
 /*
  * Stops tt, discards its timers and frees it.  If tt is NULL, or the default
- * instance, nothing happens.  This waits for threads that are in
- * timerthread_dispatch or timerthread_advance, and for threads that wait for a
- * callback in timerthread_stop, timerthread_stop_until,
- * timerthread_cancel_wait or timerthread_disarm_wait.  No other call on tt may
- * be running, and none may follow.
+ * instance, nothing happens.  This waits for callbacks that are running, which
+ * may use tt until they return, for threads that are in timerthread_dispatch or
+ * timerthread_advance, and for threads that wait for a callback in
+ * timerthread_stop, timerthread_stop_until, timerthread_cancel_wait or
+ * timerthread_disarm_wait.  No other call on tt may be running, and none may
+ * follow.
  * A callback of tt may destroy tt.  Then this returns immediately, and the
  * memory is freed when all callbacks of tt, and the calls that run them, have
- * returned.  Even then no other call on tt may be running; the call that
- * scheduled the timer of this callback must have returned.  The same holds in
- * a destructor of the timer thread's data.
+ * returned.  Even then no call on tt may be running except those of the threads
+ * named above; the call that scheduled the timer of this callback must have
+ * returned.  The same holds in a destructor of the timer thread's data.
  */
 void timerthread_destroy(struct timerthread *tt);
 
@@ -491,9 +495,9 @@ void timerthread_destroy(struct timerthread *tt);
  * Stores the default instance, which all parts of the process may share.  The
  * first call creates it and starts it, with default options and a timer thread.
  * It is never stopped.  A child of fork(2) gets a default instance of its own.
- * Whichever thread that was, the timer thread has the policy SCHED_OTHER; on
- * Linux, the CPUs and the nice value of the process's main thread, as far as
- * the system permits.
+ * Whichever thread makes that call, the timer thread has the policy
+ * SCHED_OTHER; on Linux, also the CPUs and the nice value of the process's main
+ * thread, as far as the system permits.
  * -EINVAL: ret_tt is NULL.  Else as timerthread_create and timerthread_start.
  * After a failure the next call tries again.
  */
@@ -541,8 +545,8 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
  * but no deadline.  timerthread_reschedule arms it, from any thread, as often
  * as one likes.  After each run, and after timerthread_disarm, it is unarmed
  * again.  It exists until it is cancelled or taken back, and counts for
- * timerthread_set_max_timers until then.  Unarmed, it needs memory, and nothing
- * else.
+ * timerthread_set_max_timers until then.  Unarmed, it needs memory, and hardly
+ * anything else.
  * Errors as timerthread_schedule, and -EINVAL: ret_id is NULL.
  */
 int timerthread_add(struct timerthread *tt, timerthread_fn *fn, void *arg,
@@ -584,13 +588,13 @@ int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
 
 /*
  * Takes the next run of a timer back; the timer stays, with its id, to be
- * rescheduled or cancelled.  Returns 0 if it was armed: that run will not
+ * rescheduled or cancelled.  Returns 0 if it was pending: that run will not
  * happen.
  * Returns 1 if its callback is running now, on another thread or because it is
  * the caller: the timer is not armed after that run.  (A timer that neither is
  * from timerthread_add nor repeats ends with that run, unless the callback
  * reschedules it.)  After stop, timers can still be disarmed.
- * -ENOENT: it was not armed (everything that its callback wrote is visible to
+ * -ENOENT: it is unarmed (everything that its callback wrote is visible to
  * the caller), or it has ended, or tt never gave this id.  -EINVAL: tt is NULL.
  */
 int timerthread_disarm(struct timerthread *tt, timerthread_id id);
@@ -607,9 +611,10 @@ int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id);
  * Cancels a timer.  Returns 0 if the timer will not run: the library will not
  * touch its fn and arg again, and no other cancel of it returns 0.  So for a
  * timer that runs once, the caller that gets 0 owns what arg points to; if no
- * caller gets 0, the callback owns it.  (The callback of a periodic timer does
- * not know which run is its last.  There, the caller that cancels the timer
- * owns it: see timerthread_cancel_wait.)
+ * caller gets 0, the callback owns it when it runs.  (The callback of a timer
+ * that is periodic, from timerthread_add, or rescheduled by its own callback
+ * does not know which run is its last.  There, the caller that cancels the
+ * timer owns it: see timerthread_cancel_wait.)
  * Returns 1 if the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.
  * After stop, timers that are pending or unarmed can still be cancelled.
@@ -632,8 +637,8 @@ int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
  * has returned, and then returns 1.  So after 0, 1 or -ENOENT the callback is
  * not running and will not run, and everything that it wrote is visible.  The
  * caller must not hold a lock that the callback takes.
- * If only one thread cancels a periodic timer, that thread owns what arg points
- * to, after 0 and after 1.
+ * If only one thread cancels such a timer, that thread owns what arg points to,
+ * after 0 and after 1; and after -ENOENT, if the callback never frees it.
  * -EDEADLK: called from the callback of that timer; nothing was cancelled.
  */
 int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
@@ -643,9 +648,8 @@ int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
  * and the timer is periodic or was armed again meanwhile, stores the deadline
  * of the next run.  The value is the deadline that was asked for, even if it
  * had already passed then.
- * -ENOENT: the timer is not pending, and if its callback is running, that is
- * its last run; or tt was not started.  -EINVAL: tt or ret_deadline is
- * NULL.
+ * -ENOENT: the timer is not pending, and if its callback is running, no next
+ * run is set; or tt was not started.  -EINVAL: tt or ret_deadline is NULL.
  */
 int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
 			     int64_t *ret_deadline);
@@ -673,9 +677,10 @@ int timerthread_cancel_matching(struct timerthread *tt,
  * Takes back all timers that are pending or unarmed: cancels each and calls
  * visit for it, on the calling thread.  Returns their number (INT_MAX: that
  * many or more).
- * A timer that is scheduled meanwhile may be visited or not.  A periodic timer
- * whose callback is running is not pending: it is not taken back, and goes on.
- * No other call on tt waits for this one.
+ * A timer that is scheduled meanwhile may be visited or not.  A timer whose
+ * callback is running is not taken back; if it repeats, is from timerthread_add
+ * or is rescheduled by its callback, it goes on.  No other call on tt waits for
+ * this one.
  * After a stop that returned 0, these are all timers that will never run.
  * -EINVAL: tt or visit is NULL.  -EPERM: tt is the default instance, which
  * other parts of the process share.
@@ -692,8 +697,10 @@ int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
  * On a virtual clock it is the deadline of the first pending timer.  On other
  * clocks it may be too early, for three reasons: it is the deadline of a timer
  * that was cancelled or rescheduled since; it is the time of the driver's own
- * work with memory; or it is rounded down, by an eighth of the time until then
- * at most.  After the driver has worked at that time, this stores a later one.
+ * work with memory; or it is rounded down, by an eighth at most of the time
+ * that was left when the library looked last.  After the driver has worked at
+ * that time, this stores a later one.  After timerthread_set_wake, only the
+ * loop's thread may call this.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
  * was stopped.
  */
