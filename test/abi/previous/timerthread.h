@@ -572,7 +572,8 @@ int64_t timerthread_round(int64_t deadline, int64_t slack);
  * Once such a callback has begun, no other caller can reschedule the timer
  * until the callback has done so.
  * A timer from timerthread_add can be rescheduled at any time, by any thread.
- * If its callback is running, it runs again after that.
+ * If its callback is running, it runs again after that; 0 does not mean that
+ * the old run does not begin.
  * -ENOENT: the timer has ended, or its callback has begun (see above), or it
  * was cancelled while its callback was running, or tt never gave this id.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
@@ -656,17 +657,18 @@ int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
 			     int64_t *ret_deadline);
 
 /*
- * For a part of a process (a plugin, a connection, a tenant) that ends: cancels
- * each timer for which match returns nonzero, waits for those of them whose
- * callbacks are running, and calls visit for each that will not run, on the
- * calling thread.  Returns how many those are (INT_MAX: that many or more).
+ * For a part of a process (a plugin, a tenant, a big session) that ends:
+ * cancels each timer for which match returns nonzero, waits for those of them
+ * whose callbacks are running, and calls visit for each that will not run, on
+ * the calling thread.  Returns how many those are (INT_MAX: that many or more).
  * visit may be NULL.  When this has returned, no callback of a matching timer
  * that was scheduled before the call is running, or will run.  Exception: the
  * callback that makes this call.  A timer that is scheduled meanwhile may be
  * found or not.
- * No other call on tt waits for this one.  The caller must not hold a lock that
- * a callback of a matching timer takes.  match and visit may call any function
- * on tt, except timerthread_destroy.
+ * No other call on tt waits while match or visit runs; at times one waits for
+ * some microseconds.  The caller must not hold a lock that a callback of a
+ * matching timer takes.  match and visit may call any function on tt, except
+ * timerthread_destroy.
  * If match always returns 0, this shows all timers and takes none.
  * -EINVAL: tt or match is NULL.
  */
@@ -680,8 +682,8 @@ int timerthread_cancel_matching(struct timerthread *tt,
  * many or more).
  * A timer that is scheduled meanwhile may be visited or not.  A timer whose
  * callback is running is not taken back; if it repeats, is from timerthread_add
- * or is rescheduled by its callback, it goes on.  No other call on tt waits for
- * this one.
+ * or is rescheduled by its callback, it goes on.  No other call on tt waits
+ * while visit runs; at times one waits for some microseconds.
  * After a stop that returned 0, these are all timers that will never run.
  * -EINVAL: tt or visit is NULL.  -EPERM: tt is the default instance, which
  * other parts of the process share.
