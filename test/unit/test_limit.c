@@ -11,6 +11,18 @@
 #include <sched.h>
 #include <stdlib.h>
 
+/* No bucket gets any more slots. */
+static bool full;
+
+/* Called in the place of the library's, by --wrap. */
+int __real_slots_next_chunk(const struct slots *t);
+int __wrap_slots_next_chunk(const struct slots *t);
+
+int __wrap_slots_next_chunk(const struct slots *t)
+{
+	return full ? -1 : __real_slots_next_chunk(t);
+}
+
 static void start_with(size_t cap)
 {
 	setup();
@@ -75,6 +87,32 @@ END_TEST
 START_TEST(none)
 {
 	start_with(0);
+	for (int i = 0; i < 20000; i++)
+		ck_assert_int_eq(try_to(NULL), 0);
+	end();
+}
+END_TEST
+
+/* Where a slot's number has no bit left. */
+START_TEST(no_ids_are_left)
+{
+	timerthread_id last = 0;
+	uint64_t failed;
+
+	start_with(0);
+	ck_assert_int_eq(try_to(&last), 0);
+	full = true;
+	while (try_to(&last) == 0)
+		continue;
+	check_full();
+	ck_assert_int_eq(timerthread_get_stat(tt, TIMERTHREAD_STAT_NO_MEMORY,
+					      &failed),
+			 0);
+	ck_assert_uint_eq(failed, 4);
+	ck_assert_int_eq(timerthread_cancel(tt, last), 0);
+	ck_assert_int_eq(try_to(NULL), 0);
+	check_full();
+	full = false;
 	for (int i = 0; i < 20000; i++)
 		ck_assert_int_eq(try_to(NULL), 0);
 	end();
@@ -514,6 +552,7 @@ int main(void)
 	const TTest *const tests[] = {
 		option,
 		none,
+		no_ids_are_left,
 		exact,
 		cancel_frees_a_place,
 		a_running_one_counts,

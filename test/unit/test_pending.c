@@ -387,26 +387,34 @@ START_TEST(trims_its_spares)
 }
 END_TEST
 
-/* While there is time: all but a few, the first one first, a block a step. */
-START_TEST(opens_blocks_ahead)
+enum { AHEAD = 40, N_AHEAD = AHEAD * BLOCK_ENTRIES };
+
+/* So many blocks that are due at once, soon; their entries up to spread later. */
+static void collect_many(int64_t deadline[N_AHEAD], uint64_t spread)
 {
-	enum { BLOCKS = 40, N = BLOCKS * BLOCK_ENTRIES };
-	static int64_t deadline[N];
 	const int64_t first = NOW + 3 * SECOND;
 	uint64_t rng = test_seed();
 
-	begin_pending(2);
-	for (int i = 0; i < N; i++) {
+	for (int i = 0; i < N_AHEAD; i++) {
 		deadline[i] = first;
 		if (i % BLOCK_ENTRIES > 0)
 			deadline[i] +=
-				(int64_t)(next_random(&rng) % (2 * SECOND));
+				(int64_t)(next_random(&rng) % spread);
 		schedule_in(&intake->bucket[0], deadline[i]);
 	}
 	collect(first);
-	ck_assert_uint_eq(pending.blocks.n, BLOCKS);
+	ck_assert_uint_eq(pending.blocks.n, AHEAD);
 	watch_set(&watch, first - MS);
-	for (size_t n = BLOCKS; n > BLOCKS_FEW; n--) {
+}
+
+/* While there is time: all but a few, the first one first, a block a step. */
+START_TEST(opens_blocks_ahead)
+{
+	static int64_t deadline[N_AHEAD];
+
+	begin_pending(2);
+	collect_many(deadline, 2 * SECOND);
+	for (size_t n = AHEAD; n > BLOCKS_FEW; n--) {
 		ck_assert_uint_eq(pending.blocks.n, n);
 		ck_assert(pending_tidy(&pending, now()));
 		check();
@@ -414,11 +422,28 @@ START_TEST(opens_blocks_ahead)
 	while (pending_tidy(&pending, now()))
 		;
 	ck_assert_uint_eq(pending.blocks.n, BLOCKS_FEW);
-	ck_assert_uint_eq(entries(), N);
-	qsort(deadline, N, sizeof(deadline[0]), by_value);
-	for (int i = 0; i < N; i++) {
+	ck_assert_uint_eq(entries(), N_AHEAD);
+	qsort(deadline, N_AHEAD, sizeof(deadline[0]), by_value);
+	for (int i = 0; i < N_AHEAD; i++) {
 		ck_assert_int_eq(earliest(), deadline[i]);
 		run();
+	}
+	end_pending();
+}
+END_TEST
+
+/* Of a reserve, others need the blocks that this empties. */
+START_TEST(opens_blocks_of_a_reserve)
+{
+	static int64_t deadline[N_AHEAD];
+
+	begin_pending(2);
+	ck_assert(pending_reserve(&pending, N_AHEAD));
+	collect_many(deadline, MS);
+	while (pending.blocks.n > BLOCKS_FEW) {
+		ck_assert(pending_tidy(&pending, now()));
+		ck_assert_uint_le(count_blocks(pending.spares), 16);
+		check();
 	}
 	end_pending();
 }
@@ -621,6 +646,7 @@ int main(void)
 		files_near_and_far,
 		trims_its_spares,
 		opens_blocks_ahead,
+		opens_blocks_of_a_reserve,
 		blocks_in_order_wait,
 		keeps_the_order,
 		the_dead_go_in_their_time,

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "child.h"
+#include "engine/ongoing.h"
 #include "fixture.h"
 
 #include <errno.h>
@@ -171,6 +172,43 @@ START_TEST(another_task_on_the_thread_is_not)
 	ck_assert_int_eq(as_another.here.current, 0);
 	ck_assert_uint_eq(as_another.id, id[0]);
 	timerthread_stop(tt);
+	given[1].run(given[1].arg);
+	timerthread_destroy(tt);
+}
+END_TEST
+
+static bool no_memory;
+
+/* Called in the place of the library's, by --wrap. */
+struct ongoing *__real_ongoing_begin(const struct task_id *t, uintptr_t who);
+struct ongoing *__wrap_ongoing_begin(const struct task_id *t, uintptr_t who);
+
+struct ongoing *__wrap_ongoing_begin(const struct task_id *t, uintptr_t who)
+{
+	return no_memory ? NULL : __real_ongoing_begin(t, who);
+}
+
+static void ask_here(void *arg)
+{
+	(void)arg;
+	elsewhere = ask();
+}
+
+/* It runs, and is inside; but nobody can say which timer it is of. */
+START_TEST(without_memory_for_a_task)
+{
+	setup_kept(true);
+	submit(ask_here, never);
+	task = 5;
+	no_memory = true;
+	given[0].run(given[0].arg);
+	no_memory = false;
+	task = 0;
+	ck_assert_int_eq(elsewhere.current, -ENOENT);
+	ck_assert_int_eq(elsewhere.waited, -EDEADLK);
+	ck_assert_int_eq(elsewhere.moved, 0);
+	ck_assert_int_eq(elsewhere.advanced, -EBUSY);
+	ck_assert_int_eq(elsewhere.stopped, 1);
 	given[1].run(given[1].arg);
 	timerthread_destroy(tt);
 }
@@ -432,6 +470,7 @@ int main(void)
 		option,
 		a_task_is_inside_wherever_it_is,
 		another_task_on_the_thread_is_not,
+		without_memory_for_a_task,
 		no_task_is_asked_for_after_a_destroy,
 #ifdef __GLIBC__
 		a_callback_ends_on_another_thread,
