@@ -122,7 +122,7 @@ class timer
 
 int main()
 {
-	/* Before the instance: a callback that uses it may still be in it. */
+	// Destroyed after the instance: the callback may still be in set_value.
 	std::promise<void> gone;
 	instance in;
 

@@ -53,9 +53,9 @@ static void finish(void *arg)
 }
 
 /*
- * Behind all that is due by now: what had passed when it was set counts as set
- * for that time, which a coarse clock still shows, and equal deadlines have no
- * order.  Returns the deadline.
+ * Later than all that is due by now.  A deadline that has passed counts as the
+ * time of the call.  A coarse clock may still show that time, and equal
+ * deadlines have no order: so a nanosecond more.  Returns the deadline.
  */
 static int64_t finish_next(void)
 {

@@ -4,9 +4,9 @@
  * descriptor.  The functions here take the place of the library's own, so that
  * nothing else fails.  They also count memory that is not given back.
  *
- * The library's files are included with their functions renamed.  (To have the
- * linker wrap them would be in vain with link-time optimization: it resolves
- * the calls between files of one program before the linker does.)
+ * The library's files are included with their functions renamed.  (Where the
+ * linker wraps a function, link-time optimization must be off; see
+ * configure.ac.)
  */
 #ifndef TT_FAILING_H
 #define TT_FAILING_H

@@ -389,7 +389,10 @@ END_TEST
 
 enum { AHEAD = 40, N_AHEAD = AHEAD * BLOCK_ENTRIES };
 
-/* So many blocks that are due at once, soon; their entries up to spread later. */
+/*
+ * Fills AHEAD blocks and collects them.  The first entry of each is due at the
+ * same time, soon; the others up to `spread` later.
+ */
 static void collect_many(int64_t deadline[N_AHEAD], uint64_t spread)
 {
 	const int64_t first = NOW + 3 * SECOND;
@@ -398,8 +401,7 @@ static void collect_many(int64_t deadline[N_AHEAD], uint64_t spread)
 	for (int i = 0; i < N_AHEAD; i++) {
 		deadline[i] = first;
 		if (i % BLOCK_ENTRIES > 0)
-			deadline[i] +=
-				(int64_t)(next_random(&rng) % spread);
+			deadline[i] += (int64_t)(next_random(&rng) % spread);
 		schedule_in(&intake->bucket[0], deadline[i]);
 	}
 	collect(first);
