@@ -6,8 +6,8 @@
  * anyway.  timerthread-watching(7) lists the probes.  Users rely on their names
  * and arguments.
  *
- * No lock of a bucket is held at a probe, because one that is switched on costs a
- * microsecond.
+ * No lock of a bucket is held at a probe, because one that is switched on costs
+ * a microsecond.
  */
 #ifndef TT_PROBE_H
 #define TT_PROBE_H

@@ -105,9 +105,9 @@ START_TEST(no_ids_are_left)
 	for (int n = 0; try_to(&last) == 0; n++)
 		ck_assert_int_lt(n, 1000); /* or --wrap does nothing here */
 	check_full();
-	ck_assert_int_eq(timerthread_get_stat(tt, TIMERTHREAD_STAT_NO_MEMORY,
-					      &failed),
-			 0);
+	ck_assert_int_eq(
+		timerthread_get_stat(tt, TIMERTHREAD_STAT_NO_MEMORY, &failed),
+		0);
 	ck_assert_uint_eq(failed, 4);
 	ck_assert_int_eq(timerthread_cancel(tt, last), 0);
 	ck_assert_int_eq(try_to(NULL), 0);

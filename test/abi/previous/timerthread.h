@@ -350,13 +350,13 @@ int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
  * For a loop that cannot watch a descriptor: it sleeps on a condition variable,
  * for example.  If wake is not NULL, timerthread_start_polled makes no
  * descriptor.  Instead wake(ctx) is called, on the thread whose call has made
- * it necessary, when the loop must call timerthread_get_next_deadline again: a
- * timer is due earlier than the loop was told, cancelled timers are to be
- * recycled, or tt was stopped.  It is called at most once between two calls of
- * timerthread_get_next_deadline or timerthread_dispatch.  If the calling thread
- * is preempted, the call may come late, and the loop then finds nothing to do.
- * Only the loop may call these two: each also cancels a call of wake that has
- * not been made yet.
+ * it necessary, or on one that makes a call meanwhile, when the loop must call
+ * timerthread_get_next_deadline again: a timer is due earlier than the loop was
+ * told, cancelled timers are to be recycled, or tt was stopped.  It is called
+ * at most once between two calls of timerthread_get_next_deadline or
+ * timerthread_dispatch.  If the calling thread is preempted, the call may come
+ * late, and the loop then finds nothing to do.  Only the loop may call these
+ * two: each also cancels a call of wake that has not been made yet.
  * wake must only wake the loop.  It may take locks, but none that a thread
  * holds while it calls a function on tt; and it must not call one itself.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
@@ -393,11 +393,12 @@ int timerthread_start(struct timerthread *tt, const pthread_attr_t *attr);
  * Starts tt with an event loop of the program as its driver.  *ret_fd is a file
  * descriptor that becomes readable when timerthread_dispatch should be called:
  * a timer has expired, or a timer was scheduled that is earlier than all
- * others, or tt was stopped.  After a stop it stays readable.
- * Watch it with poll(2), with what a system has in its place, such as epoll(7),
- * level- or edge-triggered, or with anything that is built on them.  It is
- * non-blocking, is closed on execve(2), and is not 0, 1 or 2.  It belongs to
- * tt, stays open until tt is destroyed, and must not be read or closed.
+ * others, or there is other work for the driver, or tt was stopped.  After a
+ * stop it stays readable.  Watch it with poll(2), with what a system has in its
+ * place, such as epoll(7), level- or edge-triggered, or with anything that is
+ * built on them.  It is non-blocking, is closed on execve(2), and is not 0, 1
+ * or 2.  It belongs to tt, stays open until tt is destroyed, and must not be
+ * read or closed.
  * Timers run, or are submitted, only in timerthread_dispatch.  Scheduling or
  * rescheduling a timer seldom makes a system call: mostly only if the timer
  * becomes the earliest of all, or to allocate memory.
@@ -486,9 +487,10 @@ int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
  * follow.
  * A callback of tt may destroy tt.  Then this returns immediately, and the
  * memory is freed when all callbacks of tt, and the calls that run them, have
- * returned.  Even then no call on tt may be running except those of the threads
- * named above; the call that scheduled the timer of this callback must have
- * returned.  The same holds in a destructor of the timer thread's data.
+ * returned.  From then on, no callback may use tt.  No other call on tt may be
+ * running, except those of threads that dispatch, advance or wait, as above;
+ * the call that scheduled the timer of this callback must have returned.  The
+ * same holds in a destructor of the timer thread's data.
  */
 void timerthread_destroy(struct timerthread *tt);
 
@@ -496,9 +498,9 @@ void timerthread_destroy(struct timerthread *tt);
  * Stores the default instance, which all parts of the process may share.  The
  * first call creates it and starts it, with default options and a timer thread.
  * It is never stopped.  A child of fork(2) gets a default instance of its own.
- * Whichever thread makes that call, the timer thread has the policy
- * SCHED_OTHER; on Linux, also the CPUs and the nice value of the process's main
- * thread, as far as the system permits.
+ * Whichever thread makes that call, and as far as the system permits, the timer
+ * thread has the policy SCHED_OTHER and, on Linux, the CPUs and the nice value
+ * of the process's main thread.
  * -EINVAL: ret_tt is NULL.  Else as timerthread_create and timerthread_start.
  * After a failure the next call tries again.
  */
@@ -572,8 +574,8 @@ int64_t timerthread_round(int64_t deadline, int64_t slack);
  * Once such a callback has begun, no other caller can reschedule the timer
  * until the callback has done so.
  * A timer from timerthread_add can be rescheduled at any time, by any thread.
- * If its callback is running, it runs again after that; 0 does not mean that
- * the old run does not begin.
+ * If its callback is running, it runs again after that; 0 does not tell whether
+ * the old run was moved, or begins now and another one follows.
  * -ENOENT: the timer has ended, or its callback has begun (see above), or it
  * was cancelled while its callback was running, or tt never gave this id.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
@@ -639,8 +641,9 @@ int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
  * has returned, and then returns 1.  So after 0, 1 or -ENOENT the callback is
  * not running and will not run, and everything that it wrote is visible.  The
  * caller must not hold a lock that the callback takes.
- * If only one thread cancels such a timer, that thread owns what arg points to,
- * after 0 and after 1; and after -ENOENT, if the callback never frees it.
+ * If only one thread cancels a timer whose callback does not know its last run
+ * (see timerthread_cancel), that thread owns what arg points to, after 0 and
+ * after 1; and after -ENOENT, if the callback never frees it.
  * -EDEADLK: called from the callback of that timer; nothing was cancelled.
  */
 int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
