@@ -4,9 +4,9 @@
  * descriptor.  The functions here take the place of the library's own, so that
  * nothing else fails.  They also count memory that is not given back.
  *
- * The library's files are included with their functions renamed.  (Where the
- * linker wraps a function, link-time optimization must be off; see
- * configure.ac.)
+ * The library's files are included with their functions renamed.  (The linker
+ * could wrap them, too; but for functions of the library that needs link-time
+ * optimization to be off, see configure.ac.)
  */
 #ifndef TT_FAILING_H
 #define TT_FAILING_H

@@ -25,6 +25,7 @@ int __wrap_slots_next_chunk(const struct slots *t)
 
 static void start_with(size_t cap)
 {
+	full = false;
 	setup();
 	ck_assert_int_eq(timerthread_set_max_timers(tt, cap), 0);
 	ck_assert_int_eq(driver_start(tt), 0);

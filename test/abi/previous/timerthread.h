@@ -485,9 +485,9 @@ int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
  * timerthread_stop, timerthread_stop_until, timerthread_cancel_wait or
  * timerthread_disarm_wait.  No other call on tt may be running, and none may
  * follow.
- * A callback of tt may destroy tt.  Then this returns immediately, and the
- * memory is freed when all callbacks of tt, and the calls that run them, have
- * returned.  From then on, no callback may use tt.  No other call on tt may be
+ * A callback of tt may destroy tt.  Then this returns immediately, and from
+ * then on no callback may use tt.  The memory is freed when all callbacks of
+ * tt, and the calls that run them, have returned.  No other call on tt may be
  * running, except those of threads that dispatch, advance or wait, as above;
  * the call that scheduled the timer of this callback must have returned.  The
  * same holds in a destructor of the timer thread's data.
@@ -574,8 +574,9 @@ int64_t timerthread_round(int64_t deadline, int64_t slack);
  * Once such a callback has begun, no other caller can reschedule the timer
  * until the callback has done so.
  * A timer from timerthread_add can be rescheduled at any time, by any thread.
- * If its callback is running, it runs again after that; 0 does not tell whether
- * the old run was moved, or begins now and another one follows.
+ * If its callback is running, it runs again after that.  If a run is about to
+ * begin, 0 does not tell whether that run was moved, or begins now and another
+ * one follows.
  * -ENOENT: the timer has ended, or its callback has begun (see above), or it
  * was cancelled while its callback was running, or tt never gave this id.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
@@ -641,9 +642,9 @@ int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
  * has returned, and then returns 1.  So after 0, 1 or -ENOENT the callback is
  * not running and will not run, and everything that it wrote is visible.  The
  * caller must not hold a lock that the callback takes.
- * If only one thread cancels a timer whose callback does not know its last run
- * (see timerthread_cancel), that thread owns what arg points to, after 0 and
- * after 1; and after -ENOENT, if the callback never frees it.
+ * If only one thread cancels a timer whose callback does not know which run is
+ * its last (see timerthread_cancel), that thread owns what arg points to, after
+ * 0 and after 1; and after -ENOENT, if the callback never frees it.
  * -EDEADLK: called from the callback of that timer; nothing was cancelled.
  */
 int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
