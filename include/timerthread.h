@@ -266,8 +266,8 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * timerthread_format_metrics_of; with timerthread_set_task_id, each run
  * allocates a few bytes, but works without them; and with POSIX alone, the C
  * library may allocate when a thread waits for a lock.  Once there were more
- * than n timers, memory is allocated as without a reserve.  The same after n *
- * 2^28 timers in all, because an id never names a second timer.
+ * than n timers, memory is allocated as without a reserve.
+ * The same after n * 2^28 timers in all, as an id never names a second timer.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
