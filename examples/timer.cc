@@ -12,7 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <limits>
 #include <memory>
+#include <ratio>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -97,6 +99,44 @@ static void expires(timerthread *tt)
 		t.after(0s);
 	});
 	expect(!t.pending(), "it ran each time that it was armed");
+}
+
+// Durations that are too long to be counted in nanoseconds.  What has expired
+// runs before a timer that is armed later.
+static void far_away(timerthread *tt)
+{
+	using years = std::chrono::duration<int, std::ratio<31556952>>;
+	using seconds = std::chrono::duration<double>;
+	using limits = std::numeric_limits<double>;
+	timer never{tt, [] { std::abort(); }};
+	const auto at_once = [&](auto arm) {
+		std::promise<void> expired;
+		timer t{tt, [&] { expired.set_value(); }};
+
+		arm(t);
+		expired.get_future().wait();
+		t.stop();
+	};
+	const auto far = [&](auto delay) {
+		never.after(delay);
+		at_once([&](timer &t) { t.after(-delay); });
+		never.at(delay);
+		at_once([&](timer &t) { t.at(-delay); });
+	};
+
+	far(std::chrono::hours::max());
+	far(std::chrono::milliseconds::max());
+	far(std::chrono::nanoseconds::max());
+	far(years::max());
+	far(years(300));
+	far(seconds::max());
+	far(seconds(limits::infinity()));
+	never.at(std::chrono::time_point<std::chrono::steady_clock,
+					 std::chrono::hours>::max());
+	at_once([](timer &t) { t.after(seconds(limits::quiet_NaN())); });
+	at_once([](timer &t) { t.after(seconds(0.001)); });
+	at_once([](timer &t) { t.after(std::chrono::hours::min()); });
+	expect(never.stop(), "what is too far away does not expire");
 }
 
 static void armed_by_its_function(timerthread *tt)
@@ -305,6 +345,7 @@ int main()
 
 	in_time(in);
 	expires(in);
+	far_away(in);
 	armed_by_its_function(in);
 	stopped_by_its_function(in);
 	stopped_by_another_thread(in);

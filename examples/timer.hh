@@ -45,7 +45,10 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <ratio>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -91,23 +94,30 @@ class timer
 	// timerthread_drain or timerthread_cancel_matching took the timer back.
 	// This may happen at any time, also to a function that arms its own
 	// timer: so it is not an exception.
-	bool after(std::chrono::nanoseconds delay) noexcept
+	// The delay may be of any duration type, also of a floating-point one.
+	// If it is too long for the library, the timer does not expire.  If it
+	// is not a number, it counts as 0.
+	template <class Rep, class Period>
+	bool after(std::chrono::duration<Rep, Period> delay) noexcept
 	{
 		return timerthread_reschedule_after(closure_->tt, closure_->id,
-						    delay.count()) == 0;
+						    nanoseconds(delay)) == 0;
 	}
 
 	// The same, with a time of the instance's clock, as timerthread_now()
 	// returns it.
-	bool at(std::chrono::nanoseconds deadline) noexcept
+	template <class Rep, class Period>
+	bool at(std::chrono::duration<Rep, Period> deadline) noexcept
 	{
 		return timerthread_reschedule(closure_->tt, closure_->id,
-					      deadline.count()) == 0;
+					      nanoseconds(deadline)) == 0;
 	}
 
 	// The same, for instances with the default clock: on Linux the steady
 	// clock is CLOCK_MONOTONIC.
-	bool at(std::chrono::steady_clock::time_point deadline) noexcept
+	template <class Duration>
+	bool at(std::chrono::time_point<std::chrono::steady_clock, Duration>
+			deadline) noexcept
 	{
 		return at(deadline.time_since_epoch());
 	}
@@ -138,6 +148,30 @@ class timer
 	}
 
       private:
+	static int64_t nanoseconds(std::chrono::nanoseconds d) noexcept
+	{
+		return d.count();
+	}
+
+	// 9.2e18 nanoseconds are 291 years.  A little more overflows.
+	template <class Rep, class Period>
+	static int64_t
+	nanoseconds(std::chrono::duration<Rep, Period> d) noexcept
+	{
+		using exact = std::chrono::nanoseconds;
+		using wide = std::chrono::duration<long double, std::nano>;
+		const long double ns = wide(d).count();
+
+		if (ns > 9.2e18L)
+			return TIMERTHREAD_NEVER;
+		if (!(ns >= -9.2e18L)) // or not a number
+			return std::numeric_limits<int64_t>::min();
+		// A long double may hold fewer digits than an integer.
+		return std::is_convertible<decltype(d), exact>::value
+			       ? std::chrono::duration_cast<exact>(d).count()
+			       : static_cast<int64_t>(ns);
+	}
+
 	struct closure {
 		explicit closure(timerthread *of) : tt(of)
 		{
