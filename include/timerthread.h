@@ -507,6 +507,8 @@ int timerthread_stop(struct timerthread *tt);
  * does not change how long this waits.  Two things are waited for without a
  * limit: the destructors of the timer thread's data; and a start of tt that is
  * going on in another thread, which may take seconds with a large reserve.
+ * (On a virtual clock, timerthread_get_next_deadline in another thread is also
+ * waited for, mostly for microseconds.)
  * -ETIMEDOUT: callbacks are still running, or the timer thread has not ended
  * yet.  tt counts as stopped, no other timer will run, and this or
  * timerthread_stop may be called again.  timerthread_destroy waits for the
