@@ -94,7 +94,9 @@ struct engine {
 	struct pending pending;
 	struct reclaim reclaim;
 	int64_t began; /* this turn, if dispatch_time is set */
-	int64_t until; /* timers that are due later do not run in this turn */
+	int64_t until; /* timers that are due later do not run in this batch */
+	bool cut;      /* the time was over before the batch was */
+	int steps;     /* in this turn, before a timer has run */
 	int64_t next;  /* the first deadline in pending; or see turn.h */
 	int ran;       /* in this turn; INT_MAX: that many or more */
 	size_t effort; /* in this turn, on what is not due; in entries */

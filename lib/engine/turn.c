@@ -25,8 +25,9 @@ static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
 			pending_add(&e->pending, v.cursor.row[i]);
 		for (int i = 0; i < v.entries; i++)
 			pending_file(&e->pending, v.entry[i], by);
-		/* What is left here is later than the first that it keeps. */
-		v.full = e->pending.full && v.entries > 0;
+		/* They come in their order: no other one here may run. */
+		v.full = v.entries > 0 &&
+			 v.entry[v.entries - 1].deadline >= e->pending.beyond;
 	} while (more);
 }
 
@@ -67,11 +68,20 @@ static enum step search_on(struct engine *e)
 	return STEP_MORE;
 }
 
-/* Has the turn run callbacks for as long as it may? */
-static bool is_long(const struct engine *e)
+/* Has the turn worked for as long as it may? */
+static bool is_long(struct engine *e)
 {
-	return e->ran > 0 &&
+	return (e->ran > 0 || e->steps++ >= TURN_STEPS) &&
 	       clock_now(CLOCK_MONOTONIC) - e->began >= e->dispatch_time;
+}
+
+/* The same.  Then the next turn begins immediately. */
+static bool must_end(struct engine *e)
+{
+	if (likely(e->dispatch_time == 0) || !is_long(e))
+		return false;
+	e->effort = EFFORT_MAX;
+	return true;
 }
 
 /* One step towards having nothing due. */
@@ -79,27 +89,25 @@ static enum step run_next(struct engine *e)
 {
 	if (wakeup_stopping(&e->wakeup))
 		return STEP_DONE;
-	if (unlikely(e->dispatch_time > 0) && is_long(e)) {
-		e->effort = EFFORT_MAX;
+	e->cut = must_end(e);
+	if (unlikely(e->cut))
 		return STEP_DONE;
-	}
 	if (!pending_next(&e->pending, e->until, &e->next))
 		return search_on(e);
 	if (!is_due(e, e->next))
 		return STEP_DONE;
-	/* There was no memory, so a bucket may have an earlier one by now. */
-	if (unlikely(e->pending.full) && e->ran > 0)
+	/* There was no memory, so a bucket has one that is earlier. */
+	if (unlikely(e->next > e->pending.beyond))
 		return STEP_DONE;
 	return fire(e);
 }
 
-static void begin_turn(struct engine *e, int64_t until)
+static void begin_turn(struct engine *e)
 {
 	engine_set_busy(e);
-	e->until = until;
-	e->ran = 0;
+	e->ran = e->steps = 0;
 	e->effort = 0;
-	e->pending.full = false;
+	pending_begin_turn(&e->pending);
 	if (e->dispatch_time > 0)
 		e->began = clock_now(CLOCK_MONOTONIC);
 }
@@ -114,12 +122,11 @@ static void end_turn(struct engine *e)
 	engine_set_idle(e);
 }
 
-bool engine_turn(struct engine *e, int64_t until)
+/* Runs all that is due by e->until.  False: as from engine_turn. */
+static bool run_batch(struct engine *e)
 {
 	enum step step;
 
-	begin_turn(e, until);
-	collect(e, until, until);
 	do {
 		step = run_next(e);
 		if (step == STEP_FORKED)
@@ -127,8 +134,22 @@ bool engine_turn(struct engine *e, int64_t until)
 		/* A wall clock is read before each run. */
 		e->chained = step == STEP_RAN && watch_goes_on(&e->watch);
 	} while (step != STEP_DONE);
+	return true;
+}
+
+bool engine_turn(struct engine *e, int64_t until)
+{
+	begin_turn(e);
+	if (unlikely(e->cut) && !run_batch(e))
+		return false;
+	if (!e->cut) {
+		e->until = until;
+		collect(e, until, until);
+		if (!run_batch(e))
+			return false;
+	}
 	while (e->effort < EFFORT_MAX && !wakeup_stopping(&e->wakeup) &&
-	       reclaim_step(e))
+	       reclaim_step(e) && !must_end(e))
 		;
 	/* A turn does one step of it, so that no timer waits for more. */
 	if (e->effort < EFFORT_MAX && pending_tidy(&e->pending, until))
@@ -143,7 +164,7 @@ int64_t engine_next(struct engine *e, int64_t limit)
 	int64_t next, arrivals;
 
 	engine_set_busy(e);
-	e->pending.full = false;
+	pending_begin_turn(&e->pending);
 	for (;;) {
 		while (!pending_next(&e->pending, now, &next))
 			;

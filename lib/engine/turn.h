@@ -11,6 +11,10 @@
  * arrive meanwhile are for the next turn.  So a callback that schedules for "as
  * soon as possible" again and again does not delay other timers.
  *
+ * If a turn may take only so long, its batch may be cut.  Then the next turn
+ * begins with the rest of it: what came later, with whatever deadline, does not
+ * run before that.
+ *
  * Guarantees:
  *  1. A timer never runs before its deadline, and the timers of a turn run in
  *     the order of their deadlines.
@@ -26,6 +30,8 @@
  *  5. After wakeup_stop, at most one more callback begins.
  *  6. A turn does a part of the work for timers that are not due, and leaves
  *     the rest to the next turn, which should begin immediately.
+ *  7. If its time is over, it does nothing more, but TURN_STEPS steps if no
+ *     timer has run: so each turn gets on.
  *
  * The driver.
  */
@@ -33,6 +39,9 @@
 #define TT_TURN_H
 
 #include "engine/engine.h"
+
+/* So many steps take less than half a millisecond. */
+#define TURN_STEPS 8
 
 /*
  * Runs all timers that are due by `until`, which is no later than now.  Then

@@ -31,8 +31,7 @@ static TT_NOINLINE bool resize(struct heap *h, size_t size)
 
 bool heap_make_room(struct heap *h)
 {
-	return likely(h->n + HEAP_SHIFT < h->size) ||
-	       resize(h, h->size ? 2 * h->size : HEAP_MIN);
+	return heap_has_room(h) || resize(h, h->size ? 2 * h->size : HEAP_MIN);
 }
 
 bool heap_reserve(struct heap *h, size_t n)

@@ -55,6 +55,11 @@ static inline struct entry *heap_at(const struct heap *h, size_t i)
 	return &h->array[i + HEAP_SHIFT];
 }
 
+static inline bool heap_has_room(const struct heap *h)
+{
+	return likely(h->n + HEAP_SHIFT < h->size);
+}
+
 /* Makes room for one more.  False: no memory, and nothing has changed. */
 bool heap_make_room(struct heap *h);
 

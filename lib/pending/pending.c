@@ -24,12 +24,15 @@
 /* If the heap has fewer entries, the wheel is not used. */
 #define HEAP_SMALL 64
 
+/* To find a late entry in a full heap, it looks at the last ones. */
+#define LATE_LOOKS 16
+
 /* How many spare blocks are kept. */
 #define SPARES_MAX 16
 
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 {
-	*p = (struct pending){.intake = in, .wakeup = w};
+	*p = (struct pending){.intake = in, .wakeup = w, .beyond = INT64_MAX};
 	return heap_make_room(&p->heap) && heap_make_room(&p->blocks);
 }
 
@@ -75,41 +78,77 @@ void pending_destroy(struct pending *p)
 	p->spares = NULL;
 }
 
+void pending_begin_turn(struct pending *p)
+{
+	p->starved = false;
+	p->beyond = INT64_MAX;
+}
+
+/* False: there is none, and no memory. */
+static bool make_room(struct pending *p, struct heap *h)
+{
+	if (likely(heap_has_room(h)))
+		return true;
+	p->starved = p->starved || !heap_make_room(h);
+	return !p->starved;
+}
+
+static void exchange(struct entry *a, struct entry *b)
+{
+	struct entry e = *a;
+
+	*a = *b;
+	*b = e;
+}
+
+/* Puts the earliest entry in front, and returns its deadline. */
+static int64_t put_first(struct block *b)
+{
+	for (size_t i = 1; i < b->n; i++)
+		if (b->entry[i].deadline < b->entry[0].deadline)
+			exchange(&b->entry[0], &b->entry[i]);
+	return b->entry[0].deadline;
+}
+
 /*
- * For when there is no room in the heap: makes one chain of the block and those
- * at the heap's top.
+ * For when there is no room in the heap: a chain of blocks takes the place of
+ * that at its top.  They are in the order of their first entries.
  */
-static TT_NOINLINE void add_to_top(struct pending *p, struct row r)
+static TT_NOINLINE void add_to_top(struct pending *p, struct block *b)
 {
 	struct entry *top = heap_at(&p->blocks, 0);
-	struct block *last = r.block;
+	struct block *first = block_of(top), **at = &first;
+	int64_t nearest = put_first(b);
 
-	while (last->next)
-		last = last->next;
-	last->next = block_of(top);
-	if (top->deadline < r.nearest)
-		r.nearest = top->deadline;
-	*top = entry_of(r);
+	if (!first->next)
+		put_first(first);
+	while (*at && (*at)->entry[0].deadline < nearest)
+		at = &(*at)->next;
+	b->next = *at;
+	*at = b;
+	nearest = nearest < top->deadline ? nearest : top->deadline;
+	*top = entry_of((struct row){nearest, first, 0, 0});
 }
 
 void pending_add(struct pending *p, struct row r)
 {
-	if (likely(heap_make_room(&p->blocks)))
+	if (likely(make_room(p, &p->blocks)))
 		heap_push(&p->blocks, entry_of(r));
 	else
-		add_to_top(p, r);
+		add_to_top(p, r.block);
 }
 
 /* Takes out the first block, which may be one of a chain; see add_to_top. */
 static struct block *take_block(struct pending *p)
 {
-	struct entry *top = heap_at(&p->blocks, 0);
-	struct block *b = block_of(top);
+	struct block *b = block_of(heap_at(&p->blocks, 0)), *next = b->next;
 
-	if (likely(!b->next))
-		heap_remove(&p->blocks, 0);
-	else
-		*top = entry_of((struct row){top->deadline, b->next, 0, 0});
+	heap_remove(&p->blocks, 0);
+	if (unlikely(next != NULL))
+		heap_push(&p->blocks,
+			  entry_of((struct row){next->entry[0].deadline, next,
+						0, 0}));
+	b->next = NULL;
 	return b;
 }
 
@@ -129,23 +168,6 @@ void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 		for (size_t i = 0; i < left; i++)
 			handover_strand(b, p->wakeup, &e[i]);
 	}
-}
-
-/*
- * For when the heap is full, and there is no memory: it keeps the earlier of e
- * and its top.  A new top that is earlier than the old one leaves the heap in
- * order.
- */
-static TT_NOINLINE void exchange(struct pending *p, struct entry e)
-{
-	struct entry *top = heap_at(&p->heap, 0), later = e;
-
-	if (e.deadline < top->deadline) {
-		later = *top;
-		*top = e;
-	}
-	p->full = true;
-	pending_send_back(p, &later, 1);
 }
 
 /* Is the entry still of use?  Recycles the slot of a timer that has ended. */
@@ -184,14 +206,50 @@ static TT_NOINLINE void purge(struct pending *p)
 	p->purge_at = 2 * p->heap.n;
 }
 
-static void keep(struct pending *p, struct entry e)
+/* The position of one of the later entries of a full heap. */
+static TT_NOINLINE size_t a_late_one(const struct pending *p)
 {
+	size_t late = p->heap.n - 1;
+
+	for (size_t i = 1; i < LATE_LOOKS; i++)
+		if (heap_at(&p->heap, p->heap.n - 1 - i)->deadline >
+		    heap_at(&p->heap, late)->deadline)
+			late = p->heap.n - 1 - i;
+	return late;
+}
+
+/*
+ * The heap is full.  Puts *e into the place of one that is later, which is in
+ * *e then, if there is one.
+ */
+static TT_NOINLINE void take_place(struct pending *p, struct entry *e)
+{
+	size_t at = a_late_one(p);
+	struct entry later = *heap_at(&p->heap, at);
+
+	if (e->deadline >= later.deadline)
+		return;
+	heap_remove(&p->heap, at);
+	heap_push(&p->heap, *e);
+	*e = later;
+}
+
+/*
+ * False: there is no room, and no memory.  Then *e is the one that has no
+ * place, which may be another one by now: a later one.
+ */
+static bool keep(struct pending *p, struct entry *e)
+{
+	bool room;
+
 	if (unlikely(p->reserve > 0 && p->heap.n >= p->purge_at))
 		purge(p);
-	if (likely(heap_make_room(&p->heap)))
-		heap_push(&p->heap, e);
+	room = make_room(p, &p->heap);
+	if (likely(room))
+		heap_push(&p->heap, *e);
 	else
-		exchange(p, e);
+		take_place(p, e);
+	return room;
 }
 
 /*
@@ -209,8 +267,10 @@ static bool add_to_wheel(struct pending *p, struct entry e)
 {
 	if (p->heap.n < HEAP_SMALL || p->reserve > 0)
 		return false;
-	if (!p->spares)
+	if (!p->spares && !p->starved) {
 		p->spares = block_pool_take(&p->intake->pool, true);
+		p->starved = !p->spares;
+	}
 	return wheel_add(&p->wheel, e, &p->spares);
 }
 
@@ -226,10 +286,13 @@ static int64_t near_to(int64_t now)
 void pending_file(struct pending *p, struct entry e, int64_t now)
 {
 	wheel_advance(&p->wheel, now);
-	if (e.deadline > near_to(now))
+	if (e.deadline > near_to(now)) {
 		pending_send_back(p, &e, 1);
-	else if (!add_to_wheel(p, e))
-		keep(p, e);
+	} else if (!add_to_wheel(p, e) && !keep(p, &e)) {
+		p->beyond = e.deadline < p->beyond ? e.deadline : p->beyond;
+		handover_strand(intake_bucket(p->intake, e.index), p->wakeup,
+				&e);
+	}
 }
 
 /* A heap's first deadline. */
@@ -260,8 +323,9 @@ static void prefetch(struct pending *p, const struct block *b, size_t i,
 }
 
 /*
- * Puts the entry into the wheel, or into the heap if it is of use.  False: it
- * is far.
+ * Puts the entry into the wheel, or into the heap if it is of use.  False: *e
+ * is far, or there is no room for it, and no memory; it may be another one by
+ * now.
  */
 static bool take_near(struct pending *p, struct entry *e, int64_t near)
 {
@@ -269,14 +333,19 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 		return true;
 	if (e->deadline > near)
 		return false;
-	if (add_to_wheel(p, *e) || !refresh(p, e))
+	if (add_to_wheel(p, *e))
+		return true;
+	/* Its slot need not be looked at. */
+	if (unlikely(p->starved) && !heap_has_room(&p->heap) &&
+	    e->deadline >= heap_at(&p->heap, a_late_one(p))->deadline)
+		return false;
+	if (!refresh(p, e))
 		return true;
 	if (e->deadline > near)
 		return false;
 	/* Its callback runs soon, and will most likely read that first. */
 	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, e)));
-	keep(p, *e);
-	return true;
+	return keep(p, e);
 }
 
 /* Frees some spares, if there are too many.  True: there are still too many. */
@@ -292,6 +361,27 @@ static bool trim(struct pending *p)
 	return *kept != NULL;
 }
 
+/*
+ * There was no memory for some of the n entries that are left of a block.  If
+ * they are near, they wait in it with the other blocks.
+ */
+static TT_NOINLINE void leave_some(struct pending *p, struct block *b, size_t n,
+				   int64_t near)
+{
+	size_t far = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (b->entry[i].deadline > near)
+			exchange(&b->entry[far++], &b->entry[i]);
+	pending_send_back(p, b->entry, far);
+	b->n = (uint32_t)(n - far);
+	memmove(b->entry, b->entry + far, b->n * sizeof(b->entry[0]));
+	if (b->n > 0)
+		pending_add(p, (struct row){put_first(b), b, 0, 0});
+	else
+		block_push(&p->spares, b);
+}
+
 /* Files the near entries of a block, and sends the others back. */
 static void open_block(struct pending *p, struct block *b, int64_t near)
 {
@@ -305,6 +395,10 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 		prefetch(p, b, i + PREFETCH, near);
 		if (!take_near(p, &e, near))
 			b->entry[far++] = e;
+	}
+	if (unlikely(p->starved)) {
+		leave_some(p, b, far, near);
+		return;
 	}
 	pending_send_back(p, b->entry, far);
 	block_push(&p->spares, b);
@@ -398,7 +492,8 @@ bool pending_tidy(struct pending *p, int64_t now)
 	/* Of a reserve, others need the blocks. */
 	if (p->reserve > 0)
 		trim(p);
-	return true;
+	/* Without memory it may have got no further. */
+	return !p->starved;
 }
 
 size_t pending_bytes(const struct pending *p)

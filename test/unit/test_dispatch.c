@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "engine/turn.h"
 #include "polled.h"
 
 #include <pthread.h>
@@ -455,6 +456,11 @@ static void spend(void *arg)
 		;
 }
 
+static void count_run(void *arg)
+{
+	++*(int *)arg;
+}
+
 static void begin_limited(int64_t ns)
 {
 	setup();
@@ -499,6 +505,70 @@ START_TEST(a_dispatch_is_short)
 }
 END_TEST
 
+/*
+ * A batch that was cut goes on before what came later: here a callback as long
+ * as the limit that reschedules itself to the earliest time of all, on a clock
+ * where such a deadline counts as it is.
+ */
+static timerthread_id greedy;
+
+static void spend_again(void *arg)
+{
+	spend(arg);
+	ck_assert_int_eq(timerthread_reschedule(tt, greedy, 0), 0);
+}
+
+START_TEST(a_cut_batch_comes_first)
+{
+	enum { OTHERS = 10 };
+	static int64_t span = MS;
+	int rest = 0;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), 0);
+	ck_assert_int_eq(timerthread_set_dispatch_time(tt, MS / 2), 0);
+	ck_assert_int_eq(timerthread_start_polled(tt, &fd), 0);
+	greedy = schedule(0, spend_again, &span);
+	for (int i = 0; i < OTHERS; i++)
+		schedule(now() - HOUR, count_run, &rest);
+	/* One runs in each at least, however slow the machine is. */
+	for (int i = 0; i < 1 + OTHERS; i++)
+		ck_assert_int_ge(dispatch(), 1);
+	ck_assert_int_eq(rest, OTHERS);
+	/* Then what came later does. */
+	runs = 0;
+	ck_assert_int_ge(dispatch() + dispatch(), 1);
+	ck_assert_int_ge(runs, 1);
+	end();
+}
+END_TEST
+
+/* It counts also if nothing runs: all were moved to later, or are dead. */
+START_TEST(a_dispatch_is_short_if_nothing_runs)
+{
+	enum { N = 100 * BLOCK_ENTRIES };
+	int done = 0, dispatches = 0;
+	int64_t due;
+
+	begin_limited(1);
+	due = now() + 100 * MS;
+	for (int i = 0; i < N; i++) {
+		timerthread_id id = schedule(due + i, never, NULL);
+
+		ck_assert_int_eq(timerthread_reschedule(tt, id, due + HOUR), 0);
+	}
+	schedule(due + N, count_run, &done);
+	sleep_until(due + N);
+	for (; done == 0; dispatches++) {
+		ck_assert_int_le(next_deadline(), now());
+		ck_assert_int_eq(dispatch(), done);
+	}
+	/* A block is opened in a step; each call takes a few steps. */
+	ck_assert_int_gt(dispatches, 100 / TURN_STEPS / 2);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -517,6 +587,8 @@ int main(void)
 		planned_by_others_waits,
 		nothing_is_lost,
 		a_dispatch_is_short,
+		a_cut_batch_comes_first,
+		a_dispatch_is_short_if_nothing_runs,
 	};
 
 	return RUN_TESTS("dispatch", tests);

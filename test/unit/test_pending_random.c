@@ -66,7 +66,7 @@ static void model_run(void)
 /* What the driver does, without memory or with it. */
 static void model_drive(uint64_t dice)
 {
-	pending.full = false;
+	pending_begin_turn(&pending);
 	if (dice % 4 == 0)
 		collect(now());
 	if (dice % 10 == 1)
