@@ -197,10 +197,10 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 
 /* As bucket_disarm. */
 static inline int disarm(struct timerthread *tt, struct slot *s,
-			 timerthread_id id, bool running)
+			 timerthread_id id, bool running, uint32_t *ret_ticket)
 {
 	int r = bucket_disarm(intake_bucket(tt->engine.intake, slot_index(id)),
-			      s, id, running);
+			      s, id, running, ret_ticket);
 
 	/* Else the caller asks again. */
 	if (r != 1 || running)
@@ -213,14 +213,15 @@ static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id,
 		    bool cancels)
 {
 	struct engine *e = &tt->engine;
+	uint32_t ticket = 0;
 	int r;
 
 	if (instance_inside(tt, id))
 		return -EDEADLK;
 	await_begin(&e->await);
 	r = cancels ? cancelled(tt, s, id, slot_cancel(s, id))
-		    : disarm(tt, s, id, true);
-	return await_end(&e->await, s, id, r);
+		    : disarm(tt, s, id, true, &ticket);
+	return await_end(&e->await, s, id, ticket, r);
 }
 
 TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
@@ -239,18 +240,20 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 TT_EXPORT int timerthread_disarm(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
+	uint32_t ticket;
 	int r = find_slot(tt, id, &s);
 
-	return unlikely(r < 0) ? r : disarm(tt, s, id, true);
+	return unlikely(r < 0) ? r : disarm(tt, s, id, true, &ticket);
 }
 
 TT_EXPORT int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
+	uint32_t ticket;
 	int r = find_slot(tt, id, &s);
 
 	if (r == 0)
-		r = disarm(tt, s, id, false);
+		r = disarm(tt, s, id, false, &ticket);
 	return likely(r != 1) ? r : wait_for(tt, s, id, false);
 }
 

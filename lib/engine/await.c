@@ -12,24 +12,37 @@ void await_begin(struct await *a)
 	atom32_add(&a->waiting, 1);
 }
 
-/*
- * Is the run that was cancelled or disarmed still going on?  Not if it is one
- * that has begun since, which nobody has disarmed.  Acquire: pairs with
- * slot_free in expiry_end, and with slot_change in expiry_rearm.
- */
-static bool goes_on(const struct slot *s, uint64_t id, uint32_t *word)
+static atom32 *word_of(struct await *a, const struct slot *s)
 {
-	*word = atom32_load_acquire(&s->state);
-	return slot_holds(*word, id) && slot_runs(*word) &&
-	       slot_state(*word) != SLOT_RUNNING;
+	return &a->ends[(s->index ^ s->index >> 10) % AWAIT_WORDS];
 }
 
-int await_end(struct await *a, struct slot *s, uint64_t id, int r)
+/*
+ * Is the run that was cancelled or disarmed still going on?  Acquire: pairs
+ * with slot_free in expiry_end, and in expiry_rearm with slot_change and the
+ * store of the ticket.
+ */
+static bool goes_on(const struct slot *s, uint64_t id, uint32_t ticket)
 {
-	uint32_t word;
+	uint32_t word = atom32_load_acquire(&s->state);
 
-	while (r == 1 && goes_on(s, id, &word))
-		futex_wait_until(&s->state, word, CLOCK_MONOTONIC, INT64_MAX);
+	return slot_holds(word, id) && slot_runs(word) &&
+	       (ticket == 0 || atom32_load_acquire(&s->ticket) == ticket);
+}
+
+int await_end(struct await *a, struct slot *s, uint64_t id, uint32_t ticket,
+	      int r)
+{
+	atom32 *ends = word_of(a, s);
+
+	while (r == 1) {
+		/* Acquire: pairs with the addition in await_wake. */
+		uint32_t seen = atom32_load_acquire(ends);
+
+		if (!goes_on(s, id, ticket))
+			break;
+		futex_wait_until(ends, seen, CLOCK_MONOTONIC, INT64_MAX);
+	}
 	/* The last use of the slot: once no thread waits, it may be freed. */
 	tool_acquire(s);
 	atom32_add(&a->waiting, UINT32_MAX);
@@ -37,13 +50,15 @@ int await_end(struct await *a, struct slot *s, uint64_t id, int r)
 }
 
 /*
- * The addition pairs with the one in await_begin.  If it comes before
+ * The first addition pairs with the one in await_begin.  If it comes before
  * that, the thread that waits finds the state changed.
  */
 void await_wake(struct await *a, struct slot *s)
 {
-	if (atom32_add(&a->waiting, 0) > 0)
-		futex_wake(&s->state, INT_MAX);
+	if (likely(atom32_add(&a->waiting, 0) == 0))
+		return;
+	atom32_add(word_of(a, s), 1);
+	futex_wake(word_of(a, s), INT_MAX);
 }
 
 /* How long a destroy naps, while the threads that were woken leave. */

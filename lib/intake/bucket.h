@@ -121,8 +121,14 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 		      uint64_t id, int64_t deadline, bool inside);
 
-/* As slot_disarm.  bucket_give makes a slot free, after SLOT_LEFT. */
-int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running);
+/*
+ * As slot_disarm.  If it has marked a timer that is running, *ret_ticket is the
+ * ticket until that run ends; see await.h.
+ */
+int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
+		  uint32_t *ret_ticket);
+
+/* Makes a slot free, after SLOT_LEFT. */
 void bucket_give(struct bucket *b, struct slot *s);
 
 /* As timerthread_get_deadline. */

@@ -22,6 +22,19 @@ static enum expiry over(struct slot *s, uint32_t word)
 }
 
 /*
+ * The run has ended, and the timer lives on.  Threads that wait for this run
+ * find another ticket, after the state.  Under the lock.
+ */
+static void end_awaited(struct slot *s)
+{
+	uint32_t ticket = atom32_load(&s->ticket);
+
+	if (unlikely(ticket & TICKET_AWAITED))
+		atom32_store_release(&s->ticket,
+				     ticket - TICKET_AWAITED + TICKET_STEP);
+}
+
+/*
  * Makes *e the timer's entry, which is due at the time `due`.  False: the timer
  * was cancelled, and its state is *word now.  Under the lock.
  */
@@ -30,6 +43,7 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 {
 	if (!slot_change(s, word, SLOT_ARMED))
 		return false;
+	end_awaited(s);
 	s->queued = due;
 	*e = slot_entry(s);
 	return true;
@@ -112,7 +126,10 @@ enum expiry expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
 		return EXPIRY_OVER;
 	if (slot_state(word) == SLOT_REPEATING)
 		return put_back(s, &word, e, due) ? EXPIRY_LATER : EXPIRY_OVER;
-	return slot_change(s, &word, SLOT_UNARMED) ? EXPIRY_STALE : EXPIRY_OVER;
+	if (!slot_change(s, &word, SLOT_UNARMED))
+		return EXPIRY_OVER;
+	end_awaited(s);
+	return EXPIRY_STALE;
 }
 
 enum expiry expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,

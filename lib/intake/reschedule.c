@@ -187,13 +187,18 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 	return r;
 }
 
-int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running)
+int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
+		  uint32_t *ret_ticket)
 {
 	int r;
 
 	lock_acquire_inline(&b->lock);
 	r = slot_disarm(s, id, running);
 	learn_state(s);
+	if (unlikely(r == 1) && running) {
+		*ret_ticket = atom32_load(&s->ticket) | TICKET_AWAITED;
+		atom32_store(&s->ticket, *ret_ticket);
+	}
 	lock_release_inline(&b->lock);
 	return r;
 }

@@ -7,8 +7,9 @@
  * A timer may have several entries, because it gets a new one when it is
  * rescheduled to an earlier time.  The ticket tells which of them counts: the
  * slot has the same ticket.  The ticket's lowest bit says whether the timer
- * repeats.  The next bit is only ever set in a slot.  Then no entry counts: the
- * timer is handed over (handover.h).
+ * repeats.  The next two bits are only ever set in a slot.  Then no entry
+ * counts: the timer is handed over (handover.h), or it is running, and a thread
+ * may wait for this run (await.h).
  *
  * If an entry is no longer of use, but cannot be taken out of its place, a hole
  * is left there.  No slot has the index of a hole.
@@ -21,7 +22,8 @@
 
 #define TICKET_REPEATS     1u
 #define TICKET_HANDED_OVER 2u
-#define TICKET_STEP        4u
+#define TICKET_AWAITED     4u
+#define TICKET_STEP        8u
 
 struct entry {
 	int64_t deadline; /* when made: the timer's, or now if later */

@@ -60,7 +60,7 @@ static atom32 over[TIMERS];
 static int cancel_and_wait(struct slot *s, uint64_t id)
 {
 	await_begin(&await);
-	return await_end(&await, s, id, slot_cancel(s, id));
+	return await_end(&await, s, id, 0, slot_cancel(s, id));
 }
 
 static void *cancel(void *arg)
@@ -218,6 +218,64 @@ START_TEST(tools_are_told_while_it_waits)
 }
 END_TEST
 
+/*
+ * A thread that has disarmed a run waits for no later one: its ticket is
+ * another one, even if its state is the same.
+ */
+static void *disarm(void *arg)
+{
+	struct canceller *c = arg;
+	uint32_t ticket = TICKET_AWAITED | TICKET_STEP;
+
+	await_begin(&await);
+	slot_disarm(c->s, c->id, true);
+	atom32_store(&c->s->ticket, ticket);
+	c->result = await_end(&await, c->s, c->id, ticket, 1);
+	return NULL;
+}
+
+START_TEST(a_later_run_is_not_waited_for)
+{
+	struct slot *s = &slots[0];
+	struct entry e;
+	struct canceller c = {.s = s};
+
+	set_up();
+	s->period = PERIOD_ADDED;
+	c.id = slot_id(s, atom32_load(&s->state));
+	ck_assert_int_eq(pthread_create(&c.thread, NULL, disarm, &c), 0);
+	while (sleeping() < 1)
+		sched_yield();
+	ck_assert_int_eq(expiry_rearm(s, &e, 0), EXPIRY_STALE);
+	ck_assert_uint_eq(atom32_load(&s->ticket), 2 * TICKET_STEP);
+	/* The next one was disarmed, too, before the thread looks again. */
+	atom32_store(&s->state, slot_in(slot_word(c.id), SLOT_AWAITED));
+	await_wake(&await, s);
+	pthread_join(c.thread, NULL);
+	ck_assert_int_eq(c.result, 1);
+	ck_assert_uint_eq(atom32_load(&sleeps), 1);
+}
+END_TEST
+
+/* A cancelled one has no later run, so the ticket does not count. */
+START_TEST(what_is_cancelled_has_no_later_run)
+{
+	struct slot *s = &slots[0];
+	struct entry e;
+	uint64_t id;
+
+	set_up();
+	s->period = PERIOD_ADDED;
+	id = slot_id(s, atom32_load(&s->state));
+	ck_assert_int_eq(slot_cancel(s, id), 1);
+	ck_assert_int_eq(slot_disarm(s, id, true), 1);
+	ck_assert_int_eq(expiry_rearm(s, &e, 0), EXPIRY_OVER);
+	ck_assert(expiry_end(s));
+	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
+	ck_assert_int_eq(slot_disarm(s, id, true), -ENOENT);
+}
+END_TEST
+
 /* What came too late does not sleep. */
 START_TEST(nothing_to_wait_for)
 {
@@ -241,6 +299,8 @@ int main(void)
 		empty_waits_for_all,
 		tools_are_told_while_it_waits,
 		nothing_to_wait_for,
+		a_later_run_is_not_waited_for,
+		what_is_cancelled_has_no_later_run,
 	};
 
 	return RUN_TESTS("await", tests);

@@ -36,7 +36,8 @@ static uint32_t load_and_step(const atom32 *a)
 
 int stepped_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 		       uint64_t id, int64_t deadline, bool inside);
-int stepped_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running);
+int stepped_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
+		   uint32_t *ret_ticket);
 int stepped_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 			 int64_t *ret_deadline);
 

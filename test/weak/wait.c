@@ -47,7 +47,7 @@ static void setup(void)
 	const struct timer t = {NOW, 0, callback, &argument, 0};
 
 	waits_init();
-	await.waiting = 0;
+	await = (struct await){0};
 	bucket.lock = (struct lock){0};
 	memset(&slot, 0, sizeof(slot));
 	slot.index = SLOT_FIRST_NUMBER;
@@ -84,7 +84,7 @@ static void fire(void)
 static void cancel_and_wait(void)
 {
 	await_begin(&await);
-	result[1] = await_end(&await, &slot, id, cancel_slot(&slot, id));
+	result[1] = await_end(&await, &slot, id, 0, cancel_slot(&slot, id));
 	if (result[1] != 0)
 		seen = argument;
 }
