@@ -15,17 +15,21 @@ static int check_driver(struct timerthread *tt, enum driver driver)
 		return -EINVAL;
 	if (tt->life != LIFE_RUNNING)
 		return -ESHUTDOWN;
-	return tt->turning || instance_inside(tt, 0) ? -EBUSY : 0;
+	return tt->turning ? -EBUSY : 0;
 }
 
 int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
 {
 	int r = instance_check(tt, valid);
+	bool inside;
 
 	if (r < 0)
 		return r;
+	inside = instance_inside(tt, 0);
 	pthread_mutex_lock(&tt->mutex);
 	r = check_driver(tt, driver);
+	if (r == 0 && inside)
+		r = -EBUSY;
 	if (r == 0)
 		tt->turning = true;
 	pthread_mutex_unlock(&tt->mutex);

@@ -10,26 +10,23 @@
 #include "api/start.h"
 #include "engine/turn.h"
 #include "os/base.h"
-#include "os/errno.h"
+#include "os/call.h"
+#include "os/keep.h"
 
 TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 {
-	bool valid = tt && !ret_fd == (tt->options.waking.fn != NULL);
-	const struct start how = {.driver = DRIVER_POLLED};
-	int r = start_instance(tt, valid, &how);
+	const struct start how = {.driver = DRIVER_POLLED, .ret_fd = ret_fd};
 
-	if (r == 0 && ret_fd)
-		*ret_fd = tt->engine.wakeup.sleeper.fd;
-	return r;
+	return start_instance(tt, true, &how);
 }
 
 TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
 {
-	KEEP_ERRNO;
 	int r = driver_begin(tt, DRIVER_POLLED, true);
 
 	if (r < 0)
 		return r;
+	KEEP_THREAD_UNLESS(tt->engine.task_id.fn);
 	wakeup_rise(&tt->engine.wakeup);
 	if (!engine_turn(&tt->engine, instance_now(tt)))
 		return -ECHILD;

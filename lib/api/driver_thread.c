@@ -88,6 +88,12 @@ static void *thread_main(void *arg)
 {
 	struct timerthread *tt = arg;
 
+	/*
+	 * Until the start is over: if the program forks in a function that this
+	 * thread calls, the child finds an instance that was started.
+	 */
+	pthread_mutex_lock(&tt->mutex);
+	pthread_mutex_unlock(&tt->mutex);
 	thread_prepare(tt->options.name, tt);
 	/* It also works where the stack cannot be unwound (see call.h). */
 	pthread_cleanup_push(call_left, NULL);

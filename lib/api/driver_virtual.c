@@ -8,8 +8,9 @@
 #include "api/start.h"
 #include "engine/turn.h"
 #include "os/base.h"
+#include "os/call.h"
 #include "os/clock.h"
-#include "os/errno.h"
+#include "os/keep.h"
 
 #include <limits.h>
 
@@ -41,11 +42,11 @@ static bool run_until(struct timerthread *tt, int64_t end, int *ran)
 
 TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
 {
-	KEEP_ERRNO;
 	int r = driver_begin(tt, DRIVER_VIRTUAL, ns >= 0), ran = 0;
 
 	if (r < 0)
 		return r;
+	KEEP_THREAD_UNLESS(tt->engine.task_id.fn);
 	ns = clock_add(watch_now(&tt->engine.watch), ns);
 	if (!run_until(tt, ns, &ran))
 		return -ECHILD;

@@ -5,6 +5,8 @@
 #include "engine/fire.h"
 #include "engine/inside.h"
 #include "intake/handover.h"
+#include "os/call.h"
+#include "os/keep.h"
 #include "os/tool.h"
 
 struct offer {
@@ -75,6 +77,8 @@ static bool enter_and_run(struct timerthread *tt, struct slot *s)
 		return false;
 	if (open)
 		tool_release(&tt->runs);
+	if (instance_told(tt, 0) < 0)
+		return false;
 	leave_run(tt, !open || runs_end(&running));
 	return true;
 }
@@ -85,8 +89,10 @@ static void run_submitted(void *arg)
 	struct slot *s = arg;
 	struct timerthread *tt = s->instance;
 
-	if (!instance_inherited(tt))
-		enter_and_run(tt, s);
+	if (instance_inherited(tt))
+		return;
+	KEEP_THREAD_UNLESS(tt->engine.task_id.fn);
+	enter_and_run(tt, s);
 }
 
 static void submit(void *arg)

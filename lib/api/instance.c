@@ -2,9 +2,10 @@
 #include "config.h"
 
 #include "api/instance.h"
+#include "os/call.h"
 #include "os/clock.h"
 #include "os/condition.h"
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/memory.h"
 
 #include <string.h>
@@ -41,8 +42,6 @@ TT_NOINLINE int instance_why_not(struct timerthread *tt)
 /* In a child, the mutex may be in any state.  It holds no memory. */
 void instance_free(struct timerthread *tt, bool inherited)
 {
-	KEEP_ERRNO;
-
 	instances_remove(&tt->listed);
 	if (!inherited) {
 		await_empty(&tt->engine.await);
@@ -68,6 +67,20 @@ TT_EXPORT_RARE void *timerthread_get_data(const struct timerthread *tt)
 	return tt ? (void *)atomword_load_acquire(&tt->data) : NULL;
 }
 
+TT_NOINLINE int instance_wake(struct timerthread *tt, int r)
+{
+	struct wakeup *w = &tt->engine.wakeup;
+	uint32_t seq;
+
+	if (likely(!wakeup_calls(w, &seq)))
+		return r;
+	KEEP_THREAD;
+	if (!call_to_return(w->wake, w->wake_ctx))
+		return -ECHILD;
+	wakeup_called(w, seq);
+	return r;
+}
+
 void instance_count(struct timerthread *tt, struct counter *c)
 {
 	pthread_mutex_lock(&tt->mutex);
@@ -77,8 +90,11 @@ void instance_count(struct timerthread *tt, struct counter *c)
 
 bool instance_inside(const struct timerthread *tt, timerthread_id id)
 {
-	uintptr_t who = inside_who(&tt->engine.task_id);
+	uintptr_t who;
 
+	if (!instance_lives(tt))
+		return false;
+	who = inside_who(&tt->engine.task_id);
 	return inside_is(&tt->engine.inside, who, id) ||
 	       runs_find(&tt->runs, who, id);
 }
@@ -86,13 +102,13 @@ bool instance_inside(const struct timerthread *tt, timerthread_id id)
 /* A thread may outlive its instance, and another one may get that memory. */
 bool instance_owns_thread(const struct timerthread *tt)
 {
-	return tt->driver == DRIVER_THREAD && thread_serves(tt) &&
+	return thread_serves(tt) && instance_lives(tt) &&
+	       tt->driver == DRIVER_THREAD &&
 	       pthread_equal(tt->thread, pthread_self());
 }
 
 void instance_leave(struct timerthread *tt)
 {
-	KEEP_ERRNO;
 	bool orphaned = atom32_load(&tt->engine.orphaned);
 	bool over = orphaned && instance_is_quiet(tt);
 	/* Are all called?  Only if they are closed, and the driver is quiet. */

@@ -13,9 +13,10 @@
 
 #include "api/instance.h"
 #include "os/base.h"
+#include "os/call.h"
 #include "os/clock.h"
 #include "os/condition.h"
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/memory.h"
 #include "os/tool.h"
 
@@ -84,13 +85,36 @@ static void request_stop(struct timerthread *tt)
 	}
 }
 
-/* As timerthread_stop; with the mutex held, and cancellation disabled. */
+/*
+ * With the mutex held, which it releases meanwhile; a destroy waits for
+ * joiners.  False: in a child of fork(2), where others may have the mutex.
+ */
+static bool tell_loop(struct timerthread *tt)
+{
+	tt->joiners++;
+	pthread_mutex_unlock(&tt->mutex);
+	if (instance_told(tt, 0) < 0)
+		return false;
+	pthread_mutex_lock(&tt->mutex);
+	tt->joiners--;
+	return true;
+}
+
+/*
+ * As timerthread_stop.  Takes the mutex, and holds it on return; but not after
+ * -ECHILD: this is a child that was made meanwhile.
+ */
 static int stop(struct timerthread *tt, int64_t until)
 {
+	bool inside = instance_inside(tt, 0) || instance_owns_thread(tt);
+
+	pthread_mutex_lock(&tt->mutex);
 	request_stop(tt);
 	if (tt->life != LIFE_STOPPING)
 		return 0;
-	if (instance_inside(tt, 0) || instance_owns_thread(tt))
+	if (!tell_loop(tt))
+		return -ECHILD;
+	if (inside)
 		return 1;
 	return join_driver(tt, until);
 }
@@ -108,18 +132,17 @@ static int64_t steady_time(const struct timerthread *tt, int64_t deadline)
 TT_EXPORT_RARE int timerthread_stop_until(struct timerthread *tt,
 					  int64_t deadline)
 {
-	int r = instance_check(tt, true), cancel_state;
+	/* A thread that is cancelled here would leave a join half done, too. */
+	KEEP_THREAD;
+	int r = instance_check(tt, true);
 
 	if (r < 0)
 		return r;
 	if (tt->options.is_default)
 		return -EPERM;
-	/* A thread that is cancelled here would leave a join half done. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	pthread_mutex_lock(&tt->mutex);
 	r = stop(tt, steady_time(tt, deadline));
-	instance_leave(tt);
-	pthread_setcancelstate(cancel_state, NULL);
+	if (r != -ECHILD)
+		instance_leave(tt);
 	return r;
 }
 
@@ -130,23 +153,22 @@ TT_EXPORT_RARE int timerthread_stop(struct timerthread *tt)
 
 TT_EXPORT_RARE void timerthread_destroy(struct timerthread *tt)
 {
-	int r, cancel_state;
+	KEEP_THREAD;
+	int r = -ECHILD;
 
 	if (!tt || tt->options.is_default)
 		return;
-	if (instance_inherited(tt)) {
+	if (!instance_inherited(tt))
+		r = stop(tt, INT64_MAX);
+	if (r == -ECHILD) {
 		instance_free(tt, true);
 		return;
 	}
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	pthread_mutex_lock(&tt->mutex);
-	r = stop(tt, INT64_MAX);
 	while (r == 0 && tt->joiners > 0)
 		pthread_cond_wait(&tt->changed, &tt->mutex);
 	atom32_store(&tt->engine.orphaned, 1);
 	runs_close_called(&tt->runs);
 	instance_leave(tt);
-	pthread_setcancelstate(cancel_state, NULL);
 }
 
 TT_EXPORT_RARE int timerthread_get_pthread(struct timerthread *tt,

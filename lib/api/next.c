@@ -13,7 +13,7 @@
 #include "api/instance.h"
 #include "engine/turn.h"
 #include "os/base.h"
-#include "os/errno.h"
+#include "os/keep.h"
 
 /* INT64_MIN: the driver is awake, or in a turn. */
 static int64_t next_deadline(struct timerthread *tt)

@@ -3,7 +3,7 @@
 
 #include "api/executor.h"
 #include "api/start.h"
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/tool.h"
 
 /* Sets what the engine takes from the options. */
@@ -72,11 +72,25 @@ static int start_new(struct timerthread *tt, const struct start *how)
 	tt->driver = how->driver;
 	tt->life = LIFE_RUNNING;
 	instances_add(&tt->listed, tt);
+	if (how->ret_fd)
+		*how->ret_fd = tt->engine.wakeup.sleeper.fd;
 	/* Release: pairs with the load in instance_lives. */
 	atom32_store_release(&tt->engine.born, born);
 	if (tt->engine.cap.max == 0 && !tool_here())
 		atom32_store_release(&tt->engine.plain, born);
 	return 0;
+}
+
+/* With the mutex held: no option changes any more. */
+static int start_once(struct timerthread *tt, const struct start *how)
+{
+	/* A descriptor, or a function in its place. */
+	if (how->driver == DRIVER_POLLED &&
+	    !how->ret_fd != (tt->options.waking.fn != NULL))
+		return -EINVAL;
+	if (tt->life != LIFE_NEW)
+		return tt->life == LIFE_RUNNING ? -EBUSY : -ESHUTDOWN;
+	return start_new(tt, how);
 }
 
 int start_instance(struct timerthread *tt, bool valid, const struct start *how)
@@ -87,10 +101,7 @@ int start_instance(struct timerthread *tt, bool valid, const struct start *how)
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&tt->mutex);
-	if (tt->life == LIFE_NEW)
-		r = start_new(tt, how);
-	else
-		r = tt->life == LIFE_RUNNING ? -EBUSY : -ESHUTDOWN;
+	r = start_once(tt, how);
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
 }

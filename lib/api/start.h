@@ -12,6 +12,7 @@
 struct start {
 	enum driver driver;
 	int64_t now; /* what the virtual clock shows, if there is one */
+	int *ret_fd; /* polled: where the descriptor is stored; or NULL */
 	/* Begins to take turns: 0 or a positive errno.  NULL: no need to. */
 	int (*begin)(struct timerthread *tt, void *arg);
 	void *arg;

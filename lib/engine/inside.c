@@ -11,6 +11,7 @@
 #include "engine/inside.h"
 #include "os/call.h"
 #include "os/fork.h"
+#include "os/keep.h"
 #include "os/report.h"
 
 #include <pthread.h>
@@ -45,9 +46,30 @@ static struct ongoing *begin_ongoing(const struct task_id *t, uintptr_t who)
 		       : NULL;
 }
 
+struct question {
+	const struct task_id *t;
+	uintptr_t task; /* the answer */
+};
+
+static void ask(void *arg)
+{
+	struct question *q = arg;
+
+	q->task = q->t->fn(q->t->ctx);
+}
+
+static TT_NOINLINE uintptr_t ask_task(const struct task_id *t)
+{
+	KEEP_THREAD;
+	struct question q = {t, 0};
+
+	(void)call_to_return(ask, &q);
+	return q.task;
+}
+
 uintptr_t inside_who(const struct task_id *t)
 {
-	uintptr_t task = t->fn ? t->fn(t->ctx) : 0;
+	uintptr_t task = unlikely(t->fn != NULL) ? ask_task(t) : 0;
 
 	return likely(task == 0) ? (uintptr_t)pthread_self() : task;
 }
@@ -142,14 +164,15 @@ bool inside_call(struct timerthread *tt, struct inside *in,
 	const bool has_tasks = t->fn != NULL;
 	const struct current mine = enter_call(tt, in, t, who, run);
 	const struct current outer = current;
+	bool same_process;
 
 	current = mine;
 	show_run(in, run);
 	/* Relaxed: only its writer finds itself there. */
 	atomword_store(&in->who, who);
-	call_to_return(fn, arg);
+	same_process = call_to_return(fn, arg);
 	leave_call(in, &outer, has_tasks, mine.ongoing);
-	if (unlikely(mine.generation != fork_generation()))
+	if (unlikely(!same_process))
 		return false;
 	hide_run(in);
 	atomword_store(&in->who, 0);

@@ -4,7 +4,7 @@
 #include "intake/arrival.h"
 #include "intake/block_pool.h"
 #include "intake/garbage.h"
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/memory.h"
 #include "store/vacancy.h"
 
@@ -136,6 +136,9 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 TT_NOINLINE bool arrival_is_open(struct bucket *b, struct wakeup *w)
 {
 	while (b->state == BUCKET_KICKED && wakeup_owes_kick(w)) {
+		/* The caller's call will call the program (wakeup_calls). */
+		if (w->wake)
+			return true;
 		lock_release(&b->lock);
 		wakeup_kick(w);
 		lock_acquire(&b->lock);

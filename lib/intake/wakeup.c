@@ -62,12 +62,16 @@ void wakeup_set_awake(struct wakeup *w, bool awake)
 	lock_release(&w->lock);
 }
 
+/*
+ * The driver, too, reads the clock before the lock: it may have read earlier.
+ */
 int64_t wakeup_awake(struct wakeup *w)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC), t;
 
 	lock_acquire(&w->lock);
 	t = w->awake + (w->awake_since < now ? now - w->awake_since : 0);
+	t = w->awake_told = clock_later(t, w->awake_told);
 	lock_release(&w->lock);
 	return t;
 }
@@ -136,24 +140,35 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
  * wake-up for what was announced by then.  A thread that is held up before it
  * stores an old value causes needless calls, until one of them stores the new
  * value.
- *
- * If there is a function of the program's, of all threads that have announced
- * something since the loop was told, the one whose compare-and-swap succeeds
- * calls it.  That pairs with the store in set_asleep.  sent only grows: a
- * thread that was held up, and whose value of seq is older, has nothing to call
- * for.
  */
 void wakeup_kick(struct wakeup *w)
 {
-	uint32_t seq = atom32_load(&w->seq), sent = atom32_load(&w->sent);
+	uint32_t seq = atom32_load(&w->seq);
 
-	if (likely(!w->wake)) {
-		sleeper_wake(&w->sleeper, &w->seq);
-		atom32_store(&w->sent, seq);
-	} else if ((int32_t)(seq - sent) > 0 &&
-		   atom32_swap(&w->sent, sent, seq) == sent) {
-		w->wake(w->wake_ctx);
-	}
+	if (w->wake)
+		return;
+	sleeper_wake(&w->sleeper, &w->seq);
+	atom32_store(&w->sent, seq);
+}
+
+/*
+ * Relaxed: the thread finds what it has announced itself, or a later value.  A
+ * thread that was held up, and whose value of seq is older than sent, has
+ * nothing to call for.
+ */
+bool wakeup_calls(const struct wakeup *w, uint32_t *seq)
+{
+	*seq = atom32_load(&w->seq);
+	return w->wake && (int32_t)(*seq - atom32_load(&w->sent)) > 0;
+}
+
+/* So sent only grows.  Relaxed: an old value causes a needless call. */
+void wakeup_called(struct wakeup *w, uint32_t seq)
+{
+	uint32_t sent = atom32_load(&w->sent);
+
+	if ((int32_t)(seq - sent) > 0)
+		(void)atom32_swap(&w->sent, sent, seq);
 }
 
 int64_t wakeup_arrivals(struct wakeup *w)
@@ -343,6 +358,9 @@ void wakeup_rise(struct wakeup *w)
 	counter_add(&w->wakeups, 1);
 	counter_add(&w->early, w->kicked);
 	w->sleep = w->next = AWAKE;
+	/* It finds itself what was announced, or that it was stopped. */
+	if (w->wake)
+		atom32_store(&w->sent, atom32_load(&w->seq));
 	lock_release(&w->lock);
 	PROBE1(wake, kicked);
 }

@@ -38,16 +38,17 @@
  *     adds a timer to that bucket, or announces one in another bucket, makes
  *     the call, too.
  *  6. If the driver is a loop without a descriptor, the program's function wake
- *     is called instead, once for each sleep: after that, what is announced
- *     needs no call until the loop asks for the next deadline (wakeup_next), or
- *     the driver lies down again.  Guarantee 5 does not hold then: the thread
- *     that has called it may be held up in it.
+ *     is called instead, at the end of the call that has announced something,
+ *     when all locks are free (wakeup_calls).  Once is enough for each sleep:
+ *     when it has returned, what is announced needs no other until the loop
+ *     asks for the next deadline (wakeup_next), or the driver rises.  While a
+ *     thread is held up in it, other threads call it, too, as in 5.
  *
- * Any thread: announce, earliest, next, awake, kick, owes_kick, stop, stopping.
- * The driver: the rest.  If it sleeps in a loop, lie_down and rise take the
- * place of sleep.  test/model/wakeup.pml is a model for Spin of the way to
- * sleep and of the wake-up, test/model/polled.pml one of the descriptor,
- * test/model/wake.pml one of the function.
+ * Any thread: announce, earliest, next, awake, kick, owes_kick, calls, called,
+ * stop, stopping.  The driver: the rest.  If it sleeps in a loop, lie_down and
+ * rise take the place of sleep.  test/model/wakeup.pml is a model for Spin of
+ * the way to sleep and of the wake-up, test/model/polled.pml one of the
+ * descriptor, test/model/wake.pml one of the function.
  */
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H
@@ -101,6 +102,7 @@ struct wakeup {
 	/* Protected by the lock; by CLOCK_MONOTONIC. */
 	int64_t awake;       /* how long it was awake, until its last sleep */
 	int64_t awake_since; /* INT64_MAX: it is not awake */
+	int64_t awake_told;  /* the largest that wakeup_awake has returned */
 	/* Any thread, atomically; see garbage.h. */
 	atom32 used;  /* slots, as the buckets have told */
 	atom32 limit; /* above it, the driver is told; or WAKEUP_TOLD */
@@ -123,7 +125,15 @@ void wakeup_close(struct wakeup *w);
  */
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
 
+/* Does nothing if the program has a function for it; see wakeup_calls. */
 void wakeup_kick(struct wakeup *w);
+
+/*
+ * At the end of a call that may have announced something: must it call the
+ * program's function?  Then wakeup_called(w, *seq) says that it has returned.
+ */
+bool wakeup_calls(const struct wakeup *w, uint32_t *seq);
+void wakeup_called(struct wakeup *w, uint32_t seq);
 
 /*
  * Has a thread announced a timer that must end this sleep of the driver, and
@@ -154,7 +164,7 @@ int64_t wakeup_next(struct wakeup *w);
 
 /*
  * How long the driver has been awake; 0 with a virtual clock, where the test is
- * the driver.  Any thread.
+ * the driver.  Never less than before.  Any thread.
  */
 int64_t wakeup_awake(struct wakeup *w);
 

@@ -44,8 +44,8 @@ static uint32_t look_at_some(struct bucket *b, uint32_t from, bool whole,
 	return n;
 }
 
-void intake_walk(struct intake *in, bool whole,
-		 void (*see)(const struct seen_timer *t, void *ctx), void *ctx)
+bool intake_walk(struct intake *in, bool whole,
+		 bool (*see)(const struct seen_timer *t, void *ctx), void *ctx)
 {
 	struct bucket_set used = intake_used(in);
 	struct seen_timer seen[STEP];
@@ -62,7 +62,9 @@ void intake_walk(struct intake *in, bool whole,
 			uint32_t n = look_at_some(b, i, whole, seen);
 
 			for (uint32_t k = 0; k < n; k++)
-				see(&seen[k], ctx);
+				if (!see(&seen[k], ctx))
+					return false;
 		}
 	}
+	return true;
 }

@@ -31,8 +31,11 @@ struct seen_timer {
 	struct timer timer;
 };
 
-/* Calls see for each timer.  whole: not only its state. */
-void intake_walk(struct intake *in, bool whole,
-		 void (*see)(const struct seen_timer *t, void *ctx), void *ctx);
+/*
+ * Calls see for each timer.  whole: not only its state.  False: see has
+ * returned false, and the walk has ended there.
+ */
+bool intake_walk(struct intake *in, bool whole,
+		 bool (*see)(const struct seen_timer *t, void *ctx), void *ctx);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "os/base.h"
 #include "os/call.h"
+#include "os/fork.h"
 #include "os/report.h"
 
 #include <pthread.h>
@@ -65,10 +66,11 @@ _Unwind_Reason_Code call_personality(int version, _Unwind_Action actions,
 
 #endif
 
-TT_NOINLINE void call_to_return(void (*fn)(void *arg), void *arg)
+TT_NOINLINE bool call_to_return(void (*fn)(void *arg), void *arg)
 {
+	const uint32_t generation = fork_generation();
+
 	HAS_PERSONALITY;
 	fn(arg);
-	/* So the call is not a jump: this frame must exist. */
-	keep_order();
+	return likely(fork_generation() == generation);
 }

@@ -2,10 +2,23 @@
 #include "config.h"
 
 #include "os/base.h"
-#include "os/errno.h"
+#include "os/keep.h"
+
+#include <pthread.h>
+
+struct kept keep_begin(bool cancel)
+{
+	struct kept k = {.error = errno, .cancel = cancel};
+
+	if (cancel)
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &k.cancel_state);
+	return k;
+}
 
 /* Not inlined: in a function, compilers expect errno at one address. */
-TT_NOINLINE void errno_restore(const int *kept)
+TT_NOINLINE void keep_end(const struct kept *k)
 {
-	errno = *kept;
+	if (k->cancel)
+		pthread_setcancelstate(k->cancel_state, NULL);
+	errno = k->error;
 }

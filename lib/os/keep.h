@@ -1,26 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaving errno alone.
+ * What a call leaves as it was in its caller's thread: errno, and cancellation.
  *
- * KEEP_ERRNO stands among the declarations of a function.  When the function
- * returns, errno is as it was there.  If a callback has moved to another thread
- * meanwhile, that thread's errno is set.
+ * KEEP_ERRNO and KEEP_THREAD hold from where they stand to the end of the
+ * function.  Then errno is as it was there.  After KEEP_THREAD the thread
+ * cannot be cancelled meanwhile, unless a function of the program permits that.
  *
- * A public function that may change errno begins with this.  Those that call a
- * visit function do not: an exception that passes would skip the end.  Nor do
- * those that are called most, to save the time.  There, what they call in rare
- * cases keeps errno: futex_*, sleeper_set and sleeper_wake, arrival_grow,
- * report.  All else in this wing may change it.
+ * So a public function that may change errno has KEEP_ERRNO, and one that may
+ * call the program, or waits, KEEP_THREAD.  Those that are called most have
+ * neither, to save the time.  There, what they call in rare cases does it:
+ * futex_*, sleeper_set and sleeper_wake, arrival_grow, report.  All else in
+ * this wing may change errno.
  */
-#ifndef TT_ERRNO_H
-#define TT_ERRNO_H
+#ifndef TT_KEEP_H
+#define TT_KEEP_H
 
 #include <errno.h>
+#include <stdbool.h>
 
-#define KEEP_ERRNO                                                             \
-	__attribute__((cleanup(errno_restore), unused)) const int kept_errno = \
-		errno
+struct kept {
+	int error;
+	int cancel_state;
+	bool cancel; /* there was a cancel_state to keep */
+};
 
-void errno_restore(const int *kept);
+struct kept keep_begin(bool cancel);
+void keep_end(const struct kept *k);
+
+/*
+ * The condition: a callback may end on another thread.  Then neither thread's
+ * cancellation is changed, because the first one could not get back what it
+ * had; the second one's errno is set.
+ */
+#define KEEP_THREAD_UNLESS(moves)                                              \
+	__attribute__((cleanup(keep_end), unused)) const struct kept kept =    \
+		keep_begin(!(moves))
+#define KEEP_THREAD KEEP_THREAD_UNLESS(false)
+#define KEEP_ERRNO  KEEP_THREAD_UNLESS(true)
 
 #endif

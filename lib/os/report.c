@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/report.h"
 #include "os/text.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "os/keep.h"
 #include "os/text.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,8 +14,10 @@
 /* A longer piece may be cut on its way to a file. */
 #define PIECE_MAX 512
 
+/* write is a cancellation point. */
 static void flush(struct text *t)
 {
+	KEEP_THREAD;
 	size_t done = 0;
 
 	while (done < t->held && t->error == 0) {

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "os/base.h"
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/text.h"
 #include "view/nearest.h"
 #include "view/running.h"

@@ -11,7 +11,7 @@
 #include "config.h"
 
 #include "os/base.h"
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/memory.h"
 #include "os/text.h"
 #include "view/stats.h"

@@ -15,10 +15,11 @@ static void keep_if_early(struct nearest *r, const struct seen_timer *t)
 		r->first[i] = *t;
 }
 
-static void see(const struct seen_timer *t, void *ctx)
+static bool see(const struct seen_timer *t, void *ctx)
 {
 	if (slot_is_pending(t->word))
 		keep_if_early(ctx, t);
+	return true;
 }
 
 void nearest_find(struct intake *in, struct nearest *ret)

@@ -8,7 +8,7 @@
 #include "config.h"
 
 #include "os/base.h"
-#include "os/errno.h"
+#include "os/keep.h"
 #include "os/memory.h"
 #include "view/stats.h"
 

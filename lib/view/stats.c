@@ -123,7 +123,7 @@ static void count_all(struct timerthread *tt, uint64_t *n)
 	n[STAT_CURRENT_RUN] = (uint64_t)running_longest(tt);
 }
 
-static void add_timer(const struct seen_timer *t, void *ctx)
+static bool add_timer(const struct seen_timer *t, void *ctx)
 {
 	uint64_t *n = ctx;
 
@@ -135,6 +135,7 @@ static void add_timer(const struct seen_timer *t, void *ctx)
 		n[STAT(RUNNING)]++;
 	else
 		n[STAT(UNARMED)]++;
+	return true;
 }
 
 static uint64_t difference(uint64_t a, uint64_t b)

@@ -10,18 +10,20 @@
  *
  *  - At each moment: unless a thread is held up, the loop sleeps no longer than
  *    until the first deadline, or is woken.
+ *  - When a thread's call returns, the loop is on time for its timer, whoever
+ *    else is held up, in the function, too.
  *  - When nothing moves any more, all timers have run.
- *  - Between two questions, or dispatches, the function is called once at most.
+ *  - The function is called only for what the loop has not been told.  When a
+ *    call of it has returned, no other is needed until the loop asks again.
  *  - After a stop at any moment the loop learns of it.
  *
- * A section under a lock is one step, and so is the compare-and-swap with the
- * call that follows: a thread that is held up between these two is one that is
- * held up in the function.
+ * A section under a lock is one step.  So is the function: but a thread may be
+ * held up before it and after it.
  *
  * A switch each breaks one thing that the code does, and must be caught:
- * NO_KICK (nobody calls the function), NO_CLAIM (every thread that has
- * announced something calls it), NOT_NEWER (a thread that was held up calls it
- * for what is over, and takes back that it was called), STAYS_SENT (what was
+ * NO_KICK (nobody calls the function), SENT_FIRST (it counts as called before
+ * it has been), NEVER_SENT (that it was called is not noted), NOT_NEWER (a
+ * thread that was held up calls it for what is over), STAYS_SENT (what was
  * announced before the loop lies down, or asks, still needs a call), NO_REARM
  * (a question changes nothing), EACH_SEQ (each announcement that is earlier
  * than the last one needs a call), STOP_FIRST (who asks looks for a stop, and
@@ -29,18 +31,22 @@
  *
  * Where the code has these steps:
  *
- *	kick		intake/wakeup.c wakeup_kick
+ *	kick		api/instance.c instance_wake
+ *	leave		api/instance.c instance_wake
+ *	kick		intake/wakeup.c wakeup_calls wakeup_called
  *	announce	intake/wakeup.c wakeup_announce owes_kick change_seq
  *	set_asleep	intake/wakeup.c set_asleep
  *	ask		intake/wakeup.c wakeup_next
  *	ask		api/next.c timerthread_get_next_deadline
  *	producer	intake/arrival.h arrival_add
  *	producer	intake/arrival.c arrival_announce
+ *	producer	api/instance.h instance_told
  *	turn		intake/wakeup.c wakeup_collect hand_out
  *	dispatch	intake/wakeup.c wakeup_rise wakeup_lie_down
  *	dispatch	api/driver_polled.c timerthread_dispatch
  *	loop		api/driver_polled.c timerthread_dispatch
  *	stop		intake/wakeup.c wakeup_stop
+ *	stop		api/life.c tell_loop
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -58,6 +64,10 @@
 #define LAST  (LATEST + 1)
 
 #define MIN(a, b) ((a) < (b) -> (a) : (b))
+
+/* Is the loop awake, or will be by its deadline?  Another thread looks. */
+#define IS_ON_TIME(n)                                                          \
+	(stopping || condition || until <= deadline[n] || where[n] == RUN)
 
 /* Where a timer is. */
 #define NOT_YET 0
@@ -77,41 +87,62 @@ bool kicked;
 byte seq, sent;
 bool stopping;
 byte producers = PRODUCERS;
-byte calls;	/* since the loop has asked, or dispatched */
+bool need;	/* the loop must be told something, and nobody has */
 bool condition; /* what the program's function sets */
 byte until;	/* the loop sleeps until then; 0: it is awake */
 byte held;	/* threads that have announced, and not called */
 bool left;	/* the loop */
 
-inline kick(t, s)
+/* The call returns. */
+inline leave(n, t, s)
 {
-	t = seq;
-	s = sent;
 	atomic {
-		if
-#ifdef NO_KICK
-		:: true
-#elif defined(NO_CLAIM)
-		:: t > s ->
-			sent = t;
-#elif defined(NOT_NEWER)
-		:: t != s && sent == s ->
-			sent = t;
-#else
-		:: t > s && sent == s ->
-			sent = t;
-#endif
-#ifndef NO_KICK
-			condition = true;
-			calls++;
-			assert(calls <= 1)
-		:: else
-#endif
-		fi;
+		assert(IS_ON_TIME(n));
 		held--;
 		t = 0;
 		s = 0
 	}
+}
+
+inline kick(n, t, s)
+{
+	t = seq;
+	atomic {
+		s = sent;
+#ifdef NOT_NEWER
+		assert(t == s || need)
+#else
+		assert(t <= s || need)
+#endif
+	};
+	if
+#ifdef NOT_NEWER
+	:: t != s ->
+#elif !defined(NO_KICK)
+	:: t > s ->
+#endif
+#ifndef NO_KICK
+#ifdef SENT_FIRST
+		sent = t;
+#endif
+		atomic {
+			condition = true;
+			s = sent
+		};
+		/* The compare-and-swap, after which nobody needs to call. */
+		atomic {
+			if
+#ifndef NEVER_SENT
+			:: t > s && sent == s -> sent = t
+#endif
+			:: else
+			fi;
+			need = need && t != seq;
+			leave(n, t, s)
+		}
+#endif
+	:: else -> leave(n, t, s)
+	fi
 }
 
 inline announce(d, kicks)
@@ -127,6 +158,7 @@ inline announce(d, kicks)
 			asleep_until = WOKEN;
 #endif
 			kicked = true;
+			need = true;
 			seq++
 		:: else
 		fi
@@ -147,12 +179,13 @@ proctype producer(byte me)
 			where[n] = BUCKET;
 			announce(t, kicks);
 			held = held + kicks;
+			assert(kicks || IS_ON_TIME(n));
 			t = 0
 		};
 		if
 		:: kicks ->
 			kicks = false;
-			kick(t, s)
+			kick(n, t, s)
 		:: else
 		fi
 	}
@@ -174,7 +207,7 @@ inline set_asleep(to)
 #ifndef STAYS_SENT
 	sent = seq;
 #endif
-	calls = 0
+	need = false
 }
 
 /* t: the answer; AWAKE: it was stopped */
@@ -186,7 +219,7 @@ inline ask(t, s)
 	atomic {
 		t = MIN(next, arrivals);
 #ifdef NO_REARM
-		calls = 0;
+		need = false;
 #else
 		if
 		:: asleep_until != AWAKE -> set_asleep(t)
@@ -233,7 +266,9 @@ inline dispatch(i, t)
 {
 	atomic {
 		asleep_until = AWAKE;
-		next = AWAKE
+		next = AWAKE;
+		sent = seq;
+		need = false
 	};
 	turn(i);
 	atomic {
@@ -277,20 +312,22 @@ end:			atomic {
 }
 
 /* Another thread stops it. */
-inline stop(t, s)
+inline stop(n, t, s)
 {
 	atomic {
 		held++;
 		stopping = true;
 #ifndef NO_CHANGE
 		if
-		:: !kicked -> seq++
+		:: !kicked ->
+			seq++;
+			need = true
 		:: else
 		fi;
 #endif
 		asleep_until = AWAKE
 	};
-	kick(t, s)
+	kick(n, t, s)
 }
 
 #define SLEEPS_TOO_LONG(n)                                                     \
@@ -330,7 +367,7 @@ init
 		}
 	:: true /* stop at any moment */
 	fi;
-	stop(t, s);
+	stop(i, t, s);
 	timeout;
 	assert(left)
 }

@@ -11,8 +11,8 @@ set -- wake.pml
 two_producers="-DPRODUCERS=2 -DTIMERS=1"
 
 holds assertions "$two_producers"
-caught assertions "$two_producers" NO_KICK NO_CLAIM NOT_NEWER STAYS_SENT \
-	NO_REARM EACH_SEQ STOP_FIRST NO_CHANGE
+caught assertions "$two_producers" NO_KICK SENT_FIRST NEVER_SENT NOT_NEWER \
+	STAYS_SENT NO_REARM EACH_SEQ STOP_FIRST NO_CHANGE
 
 large_models
 holds assertions "-DPRODUCERS=1 -DTIMERS=3"

@@ -525,51 +525,6 @@ START_TEST(visitor_drains)
 }
 END_TEST
 
-/* As one that throws: it does not come back. */
-static void visit_or_exit(timerthread_id id, timerthread_fn *fn, void *arg,
-			  void *c)
-{
-	(void)id;
-	(void)fn;
-	(void)c;
-	if (arg == many)
-		pthread_exit(arg);
-}
-
-static void *drain_until_exit(void *arg)
-{
-	(void)arg;
-	timerthread_drain(tt, visit_or_exit, NULL);
-	return NULL;
-}
-
-static void check_counts(uint64_t drained, uint64_t pending)
-{
-	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_DRAINED), drained);
-	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_CANCELLED), drained);
-	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_PENDING), pending);
-}
-
-START_TEST(visitor_ends_its_thread)
-{
-	pthread_t t;
-	void *r;
-
-	setup();
-	ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
-	ck_assert_int_eq(driver_start(tt), 0);
-	for (int i = 0; i < 5; i++)
-		schedule(TIMERTHREAD_NEVER, never, i == 2 ? many : NULL);
-	ck_assert_int_eq(pthread_create(&t, NULL, drain_until_exit, NULL), 0);
-	pthread_join(t, &r);
-	ck_assert_ptr_eq(r, many);
-	check_counts(3, 2);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 2);
-	check_counts(5, 0);
-	end();
-}
-END_TEST
-
 int main(void)
 {
 	const TTest *const any[] = {
@@ -578,7 +533,7 @@ int main(void)
 		of_none,          each_once,
 		during_stop,      two_threads_share,
 		cancel_meanwhile, visitor_cancels_others,
-		visitor_drains,   visitor_ends_its_thread,
+		visitor_drains,
 	};
 	const TTest *const with_a_thread[] = {
 		from_a_hook,

@@ -339,10 +339,11 @@ static uint32_t plant(uint32_t state)
 	return n;
 }
 
-static void count(const struct seen_timer *t, void *ctx)
+static bool count(const struct seen_timer *t, void *ctx)
 {
 	(void)t;
 	++*(size_t *)ctx;
+	return true;
 }
 
 /* Else the system would give memory for the read. */
@@ -488,9 +489,10 @@ static void *use_known(void *arg)
 	return NULL;
 }
 
-static void add_pending(const struct seen_timer *t, void *ctx)
+static bool add_pending(const struct seen_timer *t, void *ctx)
 {
 	*(uint64_t *)ctx += slot_is_pending(t->word);
+	return true;
 }
 
 /* No timer is missed that was there all the time. */

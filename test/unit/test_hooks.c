@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "child.h"
 #include "fixture.h"
 #include "mask.h"
 
@@ -470,6 +471,55 @@ START_TEST(stop_waits_for_the_hooks)
 }
 END_TEST
 
+/*
+ * A child that is made in on_start: the instance is its parent's, even if the
+ * start has not returned there.
+ */
+static pid_t hook_child;
+
+static void fork_in_hook(void *arg)
+{
+	struct timerthread *t = *(struct timerthread **)arg;
+
+	prepare_fork();
+	hook_child = fork();
+	if (hook_child != 0)
+		return;
+	limit_child();
+	NEED(timerthread_schedule(t, 0, never, NULL, NULL) == -ECHILD);
+	NEED(timerthread_set_slack(t, 0) == -ECHILD);
+	NEED(timerthread_stop(t) == -ECHILD);
+	timerthread_destroy(t);
+	_exit(EXIT_SUCCESS);
+}
+
+/* Lets the thread go on, as if this one were preempted in the start. */
+int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr,
+			  void *(*run)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr,
+			  void *(*run)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr,
+			  void *(*run)(void *), void *arg)
+{
+	int r = __real_pthread_create(t, attr, run, arg);
+
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	return r;
+}
+
+START_TEST(on_start_forks)
+{
+	for (int i = 0; i < 5; i++) {
+		start_with(fork_in_hook, NULL, &tt);
+		ck_assert_int_eq(timerthread_stop(tt), 0);
+		ck_assert_int_eq(end_of(hook_child), EXIT_SUCCESS);
+		timerthread_destroy(tt);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -487,6 +537,7 @@ int main(void)
 		on_start_destroys,
 		on_exit_destroys,
 		stop_waits_for_the_hooks,
+		on_start_forks,
 	};
 
 	return RUN_TESTS("hooks", tests);

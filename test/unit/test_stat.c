@@ -8,13 +8,13 @@
 
 static int walks, whole_walks;
 
-static void count_walks(struct intake *in, bool whole,
-			void (*see)(const struct seen_timer *t, void *ctx),
+static bool count_walks(struct intake *in, bool whole,
+			bool (*see)(const struct seen_timer *t, void *ctx),
 			void *ctx)
 {
 	walks++;
 	whole_walks += whole;
-	intake_walk(in, whole, see, ctx);
+	return intake_walk(in, whole, see, ctx);
 }
 
 #define intake_walk count_walks

@@ -644,35 +644,99 @@ START_TEST(none_is_lost)
 }
 END_TEST
 
-/* A wake for each round at most, whatever four threads do. */
-static atom32 calls;
-
-static void count_and_wake(void *arg)
+/*
+ * While a thread is held up in wake, the others call it, too: so no timer waits
+ * for that thread.  When one of them has returned, none needs to.
+ */
+static void hold_first(void *arg)
 {
-	atom32_add(&calls, 1);
-	wake_loop(arg);
+	(void)arg;
+	if (atom32_add(&wakes, 1) == 0)
+		hold(&ran);
 }
 
-static void *schedule_many(void *arg)
+static void *schedule_first(void *arg)
 {
-	for (int i = 0; i < JOBS; i++) {
-		if (timerthread_schedule(tt, now() - i % 7, run_job,
-					 &jobs[(uintptr_t)arg - 1][i],
-					 NULL) != 0)
-			return arg;
-	}
-	return NULL;
+	schedule(now() + HOUR, never, NULL);
+	return arg;
 }
 
-START_TEST(at_most_one_a_round)
+START_TEST(held_up_in_wake)
 {
-	begin_loop_with(count_and_wake);
-	run_threads(schedule_many, THREADS);
-	while (atom32_load(&over) < THREADS * JOBS)
-		wait_for(&ran);
-	end_loop();
-	/* Two calls a round, of dispatch and for the next deadline. */
-	ck_assert_uint_le(atom32_load(&calls), 2 * loop.rounds + 3);
+	pthread_t t;
+
+	setup_waking();
+	ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
+	ck_assert_int_eq(timerthread_set_wake(tt, hold_first, NULL), 0);
+	ck_assert_int_eq(start_polled(), 0);
+	ck_assert_int_eq(go_round(), TIMERTHREAD_NEVER);
+	t = start_thread(schedule_first, NULL);
+	wait_for(&ran);
+	/* Not the earliest; but the loop may not know of that. */
+	schedule(now() + 2 * HOUR, never, NULL);
+	check_wakes(2);
+	schedule(now() + 3 * HOUR, never, NULL);
+	check_wakes(2);
+	sem_post(&go);
+	pthread_join(t, NULL);
+	schedule(now() + 4 * HOUR, never, NULL);
+	check_wakes(2);
+	/* What the loop knows needs no call, whoever is held up. */
+	go_round();
+	schedule(now() + 5 * HOUR, never, NULL);
+	check_wakes(2);
+	end();
+}
+END_TEST
+
+START_TEST(a_stop_while_one_is_held_up)
+{
+	pthread_t t;
+
+	setup_waking();
+	ck_assert_int_eq(timerthread_set_wake(tt, hold_first, NULL), 0);
+	ck_assert_int_eq(start_polled(), 0);
+	go_round();
+	t = start_thread(schedule_first, NULL);
+	wait_for(&ran);
+	ck_assert_int_eq(timerthread_stop(tt), 0);
+	check_wakes(2);
+	sem_post(&go);
+	pthread_join(t, NULL);
+	end();
+	check_wakes(2);
+}
+END_TEST
+
+/*
+ * The options are looked at when they cannot change any more: a start waits
+ * here, and meanwhile one is changed.
+ */
+static int start_result, started_fd;
+
+static void *start_with_descriptor(void *arg)
+{
+	start_result = timerthread_start_polled(tt, &started_fd);
+	return arg;
+}
+
+START_TEST(an_option_that_changes_at_the_start)
+{
+	pthread_t t;
+
+	setup();
+	started_fd = 77;
+	pthread_mutex_lock(&tt->mutex);
+	t = start_thread(start_with_descriptor, NULL);
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	tt->options.waking.fn = count_wake;
+	pthread_mutex_unlock(&tt->mutex);
+	pthread_join(t, NULL);
+	ck_assert_int_eq(start_result, -EINVAL);
+	ck_assert_int_eq(started_fd, 77);
+	ck_assert_int_eq(start_polled(), 0);
+	end();
 }
 END_TEST
 
@@ -698,7 +762,9 @@ int main(void)
 		a_loop_is_woken_by_what_is_armed,
 		a_loop_is_stopped,
 		none_is_lost,
-		at_most_one_a_round,
+		held_up_in_wake,
+		a_stop_while_one_is_held_up,
+		an_option_that_changes_at_the_start,
 	};
 
 	return RUN_TESTS("wake", tests);

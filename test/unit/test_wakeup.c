@@ -610,6 +610,27 @@ START_TEST(stopped_it_stays_readable)
 END_TEST
 
 /* Also a thread that has decided to sleep, and does not yet. */
+/*
+ * Who asks may have read the clock later than the driver, which lies down after
+ * that: the answer is not less than before.
+ */
+START_TEST(awake_never_gets_less)
+{
+	int64_t told;
+
+	begin();
+	wakeup.awake_since = now() - hour;
+	told = wakeup_awake(&wakeup);
+	ck_assert_int_ge(told, hour);
+	wakeup.awake = told - 1000;
+	wakeup.awake_since = INT64_MAX;
+	ck_assert_int_eq(wakeup_awake(&wakeup), told);
+	wakeup.awake = told + 1000;
+	ck_assert_int_eq(wakeup_awake(&wakeup), told + 1000);
+	end();
+}
+END_TEST
+
 START_TEST(stop_changes_the_futex)
 {
 	uint32_t seq;
@@ -698,6 +719,7 @@ int main(void)
 		a_kick_counts_when_it_was_made,
 		does_not_lie_down_for_what_has_expired,
 		stopped_it_stays_readable,
+		awake_never_gets_less,
 		stop_changes_the_futex,
 		stop_wakes,
 		no_wake_up_is_lost,

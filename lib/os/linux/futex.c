@@ -7,8 +7,8 @@
 #include "config.h"
 
 #include "os/clock.h"
-#include "os/errno.h"
 #include "os/futex.h"
+#include "os/keep.h"
 
 #include <linux/futex.h>
 #include <stddef.h>

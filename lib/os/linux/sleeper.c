@@ -20,14 +20,13 @@
 #include "config.h"
 
 #include "os/clock.h"
-#include "os/errno.h"
 #include "os/futex.h"
+#include "os/keep.h"
 #include "os/report.h"
 #include "os/sleeper.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -76,11 +75,9 @@ static bool is_marked(const struct sleeper *s, const struct itimerspec *t)
 /* close is a cancellation point; callers hold a lock. */
 static void close_only(int fd)
 {
-	int cancel_state;
+	KEEP_THREAD;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	close(fd);
-	pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* EINVAL: there may not even be that many descriptors. */

@@ -17,8 +17,8 @@
 
 #include "os/clock.h"
 #include "os/condition.h"
-#include "os/errno.h"
 #include "os/futex.h"
+#include "os/keep.h"
 
 #include <stddef.h>
 
@@ -143,17 +143,14 @@ static int64_t look_at(clockid_t clock, int64_t deadline)
 void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 		      int64_t deadline)
 {
-	KEEP_ERRNO;
-	int cancel_state;
+	KEEP_THREAD;
 
 	if (!is_known(clock)) {
 		if (deadline < INT64_MAX)
 			deadline = look_at(clock, deadline);
 		clock = CLOCK_MONOTONIC;
 	}
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	wait_once(word, expected, clock, deadline);
-	pthread_setcancelstate(cancel_state, NULL);
 }
 
 void futex_wait_for(atom32 *word, uint32_t expected, long ns)

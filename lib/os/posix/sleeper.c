@@ -17,8 +17,8 @@
 #include "config.h"
 
 #include "os/clock.h"
-#include "os/errno.h"
 #include "os/futex.h"
+#include "os/keep.h"
 #include "os/memory.h"
 #include "os/report.h"
 #include "os/sleeper.h"
@@ -237,7 +237,8 @@ static int allowed(int r)
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 {
 	const struct end none = {.fd = -1};
-	int cancel_state, r;
+	KEEP_THREAD;
+	int r;
 
 	*s = (struct sleeper){.clock = clock, .fd = -1, .polled = polled};
 	if (!futex_works())
@@ -248,9 +249,7 @@ int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 	if (!s->bell)
 		return -ENOMEM;
 	*s->bell = (struct bell){.polled = none, .rung = none, .at = INT64_MAX};
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	r = allowed(bell_start(s));
-	pthread_setcancelstate(cancel_state, NULL);
 	if (r < 0)
 		s->bell = NULL;
 	return r;
@@ -272,14 +271,12 @@ static void bell_end(struct sleeper *s)
 /* In a child, the thread is not there, and the mutex may be in any state. */
 void sleeper_close(struct sleeper *s, bool inherited)
 {
-	int cancel_state;
+	KEEP_THREAD;
 
 	if (s->bell) {
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 		if (!inherited)
 			bell_end(s);
 		bell_free(s->bell);
-		pthread_setcancelstate(cancel_state, NULL);
 	}
 	s->bell = NULL;
 	s->fd = -1;
@@ -288,13 +285,11 @@ void sleeper_close(struct sleeper *s, bool inherited)
 /* On whichever clock the time is, one that has passed rings at once. */
 void sleeper_set(struct sleeper *s, int64_t t)
 {
-	KEEP_ERRNO;
+	KEEP_THREAD;
 	struct bell *b = s->bell;
-	int cancel_state;
 
 	if (!b)
 		return;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&b->mutex);
 	b->at = t;
 	/* For a loop that is told of changes alone, each ring is one. */
@@ -304,7 +299,6 @@ void sleeper_set(struct sleeper *s, int64_t t)
 	if (t < b->until)
 		change(b);
 	leave(s);
-	pthread_setcancelstate(cancel_state, NULL);
 }
 
 void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
