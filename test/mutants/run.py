@@ -22,6 +22,8 @@ faults are in the files *.mutants beside this; their form:
 
 "survives: REASON" in the place of "killed by" is for a fault that no test can
 notice, or that changes nothing; then none is run, but it must still apply.
+
+Faults in lib/os/posix are planted in a build with POSIX alone.
 """
 
 import os
@@ -54,6 +56,8 @@ class Mutant:
             elif key.strip() and self.survives:
                 self.survives += " " + key.strip()
         old, _, new = "\n".join(lines[1:]).partition("\n+++")
+        self.system = ("posix" if self.path
+                       and self.path.startswith("lib/os/posix/") else "auto")
         self.old = old
         self.new = new.strip("\n")
         if not self.path or not (self.killers or self.survives):
@@ -79,25 +83,29 @@ def run(command, cwd, seconds=None, **env):
         return None
 
 
-def prepare(sources, build):
-    """A copy of the sources, configured, in which the library is built."""
-    build.mkdir(parents=True, exist_ok=True)
+def copy_of(sources, build):
     copy = build / "copy"
-    copy.mkdir(exist_ok=True)
+    copy.mkdir(parents=True, exist_ok=True)
     tar = subprocess.Popen(
         ["tar", "cf", "-", "--exclude=./build", "--exclude=./.git", "."],
         cwd=sources, stdout=subprocess.PIPE)
     subprocess.run(["tar", "xmf", "-"], cwd=copy, stdin=tar.stdout, check=True)
     if tar.wait() != 0:
         sys.exit("tar failed")
-    made = build / "made"
+    return copy
+
+
+def prepare(copy, build, system):
+    """The copy is configured there, and the library is built."""
+    made = build / ("made" if system == "auto" else "made-" + system)
     if not (made / "Makefile").exists():
         made.mkdir(exist_ok=True)
-        if run([copy / "configure", "CFLAGS=-O1 -g"], made) != 0:
+        if run([copy / "configure", "CFLAGS=-O1 -g", "--with-os=" + system],
+               made) != 0:
             sys.exit("configure failed; see %s/config.log" % made)
     if run(["make", "-j2", "libcore.a"], made) != 0:
         sys.exit("make failed in %s" % made)
-    return copy, made
+    return made
 
 
 def program(test):
@@ -107,8 +115,8 @@ def program(test):
         return None
     folder = name
     if name.startswith("test_"):
-        mechanism = HERE.parent / "os" / "linux" / (name + ".c")
-        folder = "os/linux" if mechanism.exists() else "unit"
+        folder = next(("os/" + p.parent.name for p in
+                       HERE.parent.glob("os/*/" + name + ".c")), "unit")
     return "test/%s/%s" % (folder, name)
 
 
@@ -152,14 +160,17 @@ def main():
     sources, build = (pathlib.Path(a).absolute() for a in sys.argv[1:3])
     words = sys.argv[3:]
     killed = failed = known = 0
-    copy, made = prepare(sources, build)
     mutants = [m for m in read_all(sources / "test" / "mutants")
                if not words or any(w in m.title for w in words)]
     if not mutants:
         sys.exit("no fault has such words in its title")
-    check_sound({t for m in mutants for t in m.killers or []}, copy, made)
+    copy = copy_of(sources, build)
+    made = {s: prepare(copy, build, s) for s in {m.system for m in mutants}}
+    for system in made:
+        check_sound({t for m in mutants if m.system == system
+                     for t in m.killers or []}, copy, made[system])
     for mutant in mutants:
-        by, wrong = plant(mutant, copy, made)
+        by, wrong = plant(mutant, copy, made[mutant.system])
         if wrong:
             failed += 1
             verdict = "FAILED: " + wrong

@@ -334,16 +334,26 @@ static inline int format_metrics(struct timerthread *t)
 	return buf[0] == 'x' ? r : 1;
 }
 
-/* One that is the child's does not help, whichever is first. */
+/*
+ * One that is the child's does not help, whichever is first.  Where there is
+ * none, that comes before all else, also behind one that is inherited.
+ */
 static inline int format_metrics_of(struct timerthread *t)
 {
-	struct timerthread *pair[2] = {t, t};
+	struct timerthread *pair[2] = {t, t}, *const none[] = {t, NULL, t};
 	char buf[] = "x";
 	int r, own = timerthread_create(&pair[1]);
 	int again = timerthread_format_metrics_of(
 		pair, 2, TIMERTHREAD_FORMAT_PROMETHEUS, buf, sizeof(buf));
 
 	NEED(own == 0);
+	for (size_t n = 2; n <= 3; n++)
+		NEED(timerthread_format_metrics_of(
+			     none, n, TIMERTHREAD_FORMAT_PROMETHEUS, buf,
+			     sizeof(buf)) == -EINVAL);
+	NEED(timerthread_format_metrics_of(NULL, 1,
+					   TIMERTHREAD_FORMAT_PROMETHEUS, buf,
+					   sizeof(buf)) == -EINVAL);
 	pair[0] = pair[1];
 	pair[1] = t;
 	r = timerthread_format_metrics_of(pair, 2, (enum timerthread_format)2,

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A child is told from its parent at once, however it was made; and without the
- * kernel's help once the handler of fork(3) has run.
+ * kernel's help once the handler of fork(3) has run.  fork.c is compiled again
+ * here, so that this can be refused.
  */
 #include "config.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+static bool no_handler; /* there is no memory for one */
+
+static int try_atfork(void (*before)(void), void (*in_parent)(void),
+		      void (*after)(void))
+{
+	return no_handler ? ENOMEM : pthread_atfork(before, in_parent, after);
+}
+
+#define pthread_atfork try_atfork
+#define in_child       handle_in_child
+#include "os/fork.c"
+#undef in_child
+#undef pthread_atfork
 
 #include "inherited.h"
 
@@ -24,11 +43,14 @@ static void run_first_in_child(void)
 }
 
 static struct timerthread *earliest;
-static int r_earliest = -1, r_later = -1;
+static int r_refused = -1, r_earliest = -1, r_later = -1;
 
 __attribute__((constructor(101))) static void begin(void)
 {
 	pthread_atfork(NULL, NULL, run_first_in_child);
+	no_handler = true;
+	r_refused = timerthread_create(&earliest);
+	no_handler = false;
 	r_earliest = timerthread_create(&earliest);
 	if (r_earliest == 0)
 		r_earliest = timerthread_start_virtual(earliest, 0);
@@ -393,6 +415,7 @@ static void use_earliest(void)
 
 START_TEST(before_the_constructors)
 {
+	ck_assert_int_eq(r_refused, -ENOMEM);
 	ck_assert_int_eq(r_earliest, 0);
 	ck_assert_int_eq(r_later, 1);
 	in_child(earliest_refused);

@@ -346,6 +346,45 @@ START_TEST(destroy_from_a_callback)
 }
 END_TEST
 
+static void destroy(void *arg)
+{
+	timerthread_destroy(arg);
+}
+
+/*
+ * When the numbers of an executor's runs have overflowed, the last run frees
+ * the instance all the same: whether it destroys it itself, or comes after
+ * that.  What the CPUs count has one bit less.
+ */
+static void destroys_after_runs(uint32_t n, bool inside)
+{
+	begin_with(keep);
+	start_driver(VIRTUAL);
+	tt->runs.given = TALLY_MAX + UINT32_C(1) + n;
+	tally_open(&tt->runs.part[0].called, n);
+	schedule(-1, post, &ran);
+	schedule(0, inside ? destroy : never, tt);
+	submit_due(2);
+	call_task(called++);
+	wait_for(&ran);
+	if (!inside)
+		timerthread_destroy(tt);
+	ck_assert(!none_is_left());
+	call_tasks();
+	ck_assert(none_is_left());
+}
+
+START_TEST(destroy_after_two_thousand_million_runs)
+{
+	static const uint32_t more[] = {0, 1, TALLY_MAX - 1, TALLY_MAX};
+
+	for (int i = 0; i < 4; i++) {
+		destroys_after_runs(more[i], false);
+		destroys_after_runs(more[i], true);
+	}
+}
+END_TEST
+
 static atom32 callback_is_over;
 static sem_t is_over;
 
@@ -468,6 +507,7 @@ int main(void)
 		destroy_from_a_destructor,
 		destroy_before_a_callback_ends,
 		destroy_from_a_callback,
+		destroy_after_two_thousand_million_runs,
 		a_thread_of_an_executor_is_not_ours,
 		a_later_thread_is_not_ours,
 	};

@@ -378,6 +378,68 @@ START_TEST(while_a_callback_is_held_it_is_now)
 }
 END_TEST
 
+/*
+ * In an event loop that a function wakes.  The linker puts this in the place of
+ * wakeup_next: another thread stops the instance before the loop gets its
+ * answer, or after that.
+ */
+int64_t __real_wakeup_next(struct wakeup *w);
+int64_t __wrap_wakeup_next(struct wakeup *w);
+
+enum { NO_STOP, STOP_BEFORE, STOP_AFTER };
+
+static int stop_when;
+
+static void *stop(void *arg)
+{
+	return timerthread_stop(tt) == 0 ? NULL : arg;
+}
+
+int64_t __wrap_wakeup_next(struct wakeup *w)
+{
+	int64_t t;
+
+	if (stop_when == STOP_BEFORE)
+		run_threads(stop, 1);
+	t = __real_wakeup_next(w);
+	if (stop_when == STOP_AFTER)
+		run_threads(stop, 1);
+	return t;
+}
+
+static atom32 wakes;
+
+static void count_wake(void *ctx)
+{
+	(void)ctx;
+	atom32_add(&wakes, 1);
+}
+
+/* It was woken for a timer, so the stop alone need not wake it again. */
+START_TEST(a_loop_that_asks_learns_of_a_stop)
+{
+	for (int when = STOP_BEFORE; when <= STOP_AFTER; when++) {
+		int64_t t;
+		int r;
+
+		atom32_store(&wakes, 0);
+		setup();
+		ck_assert_int_eq(timerthread_set_wake(tt, count_wake, NULL), 0);
+		ck_assert_int_eq(timerthread_start_polled(tt, NULL), 0);
+		ck_assert_int_eq(timerthread_dispatch(tt), 0);
+		schedule(0, never, NULL);
+		ck_assert_uint_eq(atom32_load(&wakes), 1);
+		stop_when = when;
+		r = timerthread_get_next_deadline(tt, &t);
+		stop_when = NO_STOP;
+		/* Else it would sleep for ever. */
+		ck_assert(r == -ESHUTDOWN || atom32_load(&wakes) > 1);
+		ck_assert_int_eq(timerthread_dispatch(tt), -ESHUTDOWN);
+		end();
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const any[] = {
@@ -395,6 +457,7 @@ int main(void)
 		from_event_to_event,
 		while_another_thread_advances,
 		while_a_callback_is_held_it_is_now,
+		a_loop_that_asks_learns_of_a_stop,
 	};
 	TCase *tcase = tcase_create("next");
 

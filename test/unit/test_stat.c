@@ -7,6 +7,7 @@
 #include "intake/walk.h"
 
 static int walks, whole_walks;
+static void (*before_walk)(void); /* what another thread does then, or NULL */
 
 static bool count_walks(struct intake *in, bool whole,
 			bool (*see)(const struct seen_timer *t, void *ctx),
@@ -14,6 +15,8 @@ static bool count_walks(struct intake *in, bool whole,
 {
 	walks++;
 	whole_walks += whole;
+	if (before_walk)
+		before_walk();
 	return intake_walk(in, whole, see, ctx);
 }
 
@@ -307,6 +310,39 @@ START_TEST(timers_are_counted_without_the_lock)
 }
 END_TEST
 
+static void schedule_far(void)
+{
+	for (int i = 0; i < 20; i++)
+		schedule(HOUR, never, NULL);
+}
+
+/*
+ * What was scheduled after the number of those was read is pending all the
+ * same: so fewer seem to be cancelled, and recycled, than before.
+ */
+START_TEST(scheduled_while_it_is_counted)
+{
+	timerthread_id id;
+
+	start_virtual();
+	for (int i = 0; i < 10; i++) {
+		id = schedule(MS, never, NULL);
+		ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+	}
+	ck_assert_int_eq(timerthread_advance(tt, 2 * MS), 0);
+	ck_assert_uint_eq(STAT(CANCELLED), 10);
+	ck_assert_uint_eq(STAT(RECYCLED), 10);
+	before_walk = schedule_far;
+	ck_assert_uint_eq(STAT(CANCELLED), 10);
+	ck_assert_uint_eq(STAT(RECYCLED), 10);
+	before_walk = NULL;
+	ck_assert_uint_eq(STAT(PENDING), 40);
+	ck_assert_uint_eq(STAT(CANCELLED), 10);
+	ck_assert_uint_eq(STAT(RECYCLED), 10);
+	end();
+}
+END_TEST
+
 static void *schedule_for_now(void *arg)
 {
 	for (int i = 0; i < ROUNDS; i++)
@@ -375,6 +411,7 @@ int main(void)
 		timers_are_counted_without_the_lock,
 		none_is_cancelled,
 		memory_before_the_first_turn,
+		scheduled_while_it_is_counted,
 	};
 	const TTest *const with_a_thread[] = {
 		wakeups,

@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include "failing.h"
+
 #include "child.h"
 #include "engine/ongoing.h"
 #include "fixture.h"
@@ -430,6 +432,86 @@ START_TEST(tasks_that_nobody_told_of_are_reported)
 }
 END_TEST
 
+/*
+ * Two threads: on each a task begins that ends on the other, again and again.
+ */
+enum { EXCHANGES = 5 };
+
+static pthread_barrier_t meeting;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+static void meet(void)
+{
+	pthread_barrier_wait(&meeting);
+}
+
+static void go_on_in_turn(int i)
+{
+	pthread_mutex_lock(&turn);
+	fiber_go_on(i);
+	pthread_mutex_unlock(&turn);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* They end where they begin. */
+static void run_two(void)
+{
+	submit(nothing, nothing);
+	for (task = 1; task <= 2; task++)
+		given[task - 1].run(given[task - 1].arg);
+	task = 0;
+}
+
+static void make_two(void)
+{
+	n_given = 0;
+	submit(block_first, block_second);
+	fiber_make(0);
+	fiber_make(1);
+}
+
+static void *exchange(void *arg)
+{
+	int own = arg == &fiber[1];
+
+	for (int i = 0; i < EXCHANGES; i++) {
+		if (own == 0)
+			make_two();
+		meet();
+		go_on_in_turn(own);
+		meet();
+		go_on_in_turn(1 - own);
+		meet();
+	}
+	return NULL;
+}
+
+/* What is remembered of tasks goes with them, or with the threads at last. */
+START_TEST(no_memory_is_kept_of_tasks)
+{
+	uint32_t before = atom32_load(&pieces);
+	pthread_t t[2];
+
+	if (!stacks_may_change())
+		return;
+	setup_kept(true);
+	run_two();
+	pthread_barrier_init(&meeting, NULL, 2);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(
+			pthread_create(&t[i], NULL, exchange, &fiber[i]), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	timerthread_destroy(tt);
+	ck_assert_uint_eq(atom32_load(&pieces), before);
+	pthread_barrier_destroy(&meeting);
+}
+END_TEST
+
 #endif
 
 static atomic_bool gone;
@@ -476,6 +558,7 @@ int main(void)
 		a_callback_ends_on_another_thread,
 		both_threads_exit_later,
 		tasks_that_nobody_told_of_are_reported,
+		no_memory_is_kept_of_tasks,
 #endif
 	};
 

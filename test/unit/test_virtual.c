@@ -684,6 +684,58 @@ START_TEST(random_long_before)
 }
 END_TEST
 
+/*
+ * The linker puts this in the place of condition_wait: who waits for the end of
+ * a callback gives up, and notes until when it would have waited.
+ */
+int __real_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t until);
+int __wrap_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t until);
+
+static __thread bool gives_up;
+static int64_t waits_until;
+
+int __wrap_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t until)
+{
+	if (!gives_up || m != &tt->mutex)
+		return __real_condition_wait(c, m, until);
+	waits_until = until;
+	return ETIMEDOUT;
+}
+
+/* Whatever the clock shows, as much time is left until a deadline. */
+START_TEST(a_stop_waits_for_as_long_as_is_left)
+{
+	for (int i = 0; i < BEGINS; i++) {
+		int64_t deadline = plus(begins[i], HOUR), before;
+		int64_t away = deadline - begins[i];
+		pthread_t t;
+		int r;
+
+		begin(begins[i]);
+		schedule(INT64_MIN, hold, &ran);
+		t = start_thread(advance_in_thread, &r);
+		wait_for(&ran);
+		before = timerthread_now(NULL);
+		gives_up = true;
+		ck_assert_int_eq(timerthread_stop_until(tt, deadline),
+				 -ETIMEDOUT);
+		gives_up = false;
+		if (deadline == TIMERTHREAD_NEVER) {
+			ck_assert_int_eq(waits_until, TIMERTHREAD_NEVER);
+		} else {
+			/* A nanosecond: the first time has no negative. */
+			ck_assert_int_ge(waits_until, before + away - 1);
+			ck_assert_int_le(waits_until,
+					 timerthread_now(NULL) + away);
+		}
+		sem_post(&go);
+		pthread_join(t, NULL);
+		ck_assert_int_eq(r, 1);
+		end();
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -709,6 +761,7 @@ int main(void)
 		max_timers,
 		cancel_wait_waits,
 		others_schedule_meanwhile,
+		a_stop_waits_for_as_long_as_is_left,
 	};
 
 	return RUN_TESTS("virtual", tests);

@@ -209,6 +209,27 @@ START_TEST(takes_arrivals_in)
 }
 END_TEST
 
+/* The driver's own timers wait for its rest, those in the buckets do not. */
+START_TEST(an_arrival_ends_the_rest)
+{
+	int64_t far = now() + 10 * hour;
+	pthread_t t;
+
+	begin();
+	wakeup.rested = far;
+	t = start_sleep(far - 2 * hour);
+	ck_assert_int_eq(asleep_until(), far);
+	/* Whether it comes in this sleep or before the next. */
+	ck_assert(wakeup_announce(&wakeup, 7, far - hour));
+	wakeup_kick(&wakeup);
+	pthread_join(t, NULL);
+	t = start_sleep(far - 2 * hour);
+	ck_assert_int_eq(asleep_until(), far - hour);
+	end_sleep(t);
+	end();
+}
+END_TEST
+
 /* Nobody need be woken, but the next sleep is not too long. */
 START_TEST(announced_while_awake)
 {
@@ -706,6 +727,7 @@ int main(void)
 		a_deadline_for_each_bucket,
 		collected_at_random,
 		takes_arrivals_in,
+		an_arrival_ends_the_rest,
 		announced_while_awake,
 		what_is_due_costs_no_sleep,
 		sleeps_until_the_deadline,

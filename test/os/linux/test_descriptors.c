@@ -575,6 +575,50 @@ START_TEST(no_file_may_be_opened)
 }
 END_TEST
 
+/*
+ * A thread whose descriptor is lost sleeps by futex_wait_for.  The linker puts
+ * this in its place: it notes for how long, and wakes the thread at once.
+ */
+void __real_futex_wait_for(atom32 *word, uint32_t expected, long ns);
+void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns);
+
+static atom32 awaited; /* what the test sleeps on */
+static long waited;    /* 0: it has not */
+
+void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns)
+{
+	if (word != &awaited) {
+		__real_futex_wait_for(word, expected, ns);
+		return;
+	}
+	waited = ns;
+	atom32_store(word, expected + 1);
+}
+
+/* The clock is looked at each second, and at the deadline if that is sooner. */
+START_TEST(a_lost_descriptor_makes_no_sleep_longer)
+{
+	static const int64_t away[] = {MS, 130 * MS, 999 * MS, 2000 * MS, HOUR};
+	struct sleeper s;
+
+	ck_assert_int_eq(sleeper_open(&s, CLOCK_BOOTTIME, false), 0);
+	atom32_store(&s.lost, 1);
+	for (int i = 0; i < 5; i++) {
+		int64_t most = away[i] < 1000 * MS ? away[i] : 1000 * MS;
+
+		/* Where it took longer to come there, there is no sleep. */
+		for (waited = 0; waited == 0;) {
+			atom32_store(&awaited, 0);
+			sleeper_sleep(&s, &awaited, 0,
+				      clock_now(CLOCK_BOOTTIME) + away[i]);
+		}
+		ck_assert_int_gt(waited, 0);
+		ck_assert_int_le(waited, most);
+	}
+	sleeper_close(&s, false);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -583,7 +627,7 @@ int main(void)
 		read_from_a_thread,    read_from_a_loop,
 		flags_do_not_matter,   copy_in_a_child,
 		none_is_high_enough,   no_file_may_be_opened,
-		none_may_be_set,
+		none_may_be_set,       a_lost_descriptor_makes_no_sleep_longer,
 	};
 	const TTest *const taken[] = {
 		taken_from_a_thread,

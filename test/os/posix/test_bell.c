@@ -12,7 +12,21 @@
 #include "child.h"
 #include "messages.h"
 
+#include <sys/socket.h>
+
+static int pair_errno; /* 0: it may succeed */
+
+static int try_socketpair(int domain, int type, int protocol, int ends[2])
+{
+	if (!pair_errno)
+		return socketpair(domain, type, protocol, ends);
+	errno = pair_errno;
+	return -1;
+}
+
+#define socketpair try_socketpair
 #include "os/posix/sleeper.c"
+#undef socketpair
 
 #include <poll.h>
 #include <sched.h>
@@ -381,6 +395,29 @@ START_TEST(no_descriptor_left)
 }
 END_TEST
 
+/* No other errors than those in the manual, whatever the system says. */
+START_TEST(no_sockets_to_be_had)
+{
+	static const int errors[][2] = {
+		{EMFILE, EMFILE},  {ENFILE, ENFILE},       {ENOMEM, ENOMEM},
+		{ENOBUFS, ENOMEM}, {EAFNOSUPPORT, ENOSYS}, {EPERM, ENOSYS},
+	};
+	int before = open_descriptors();
+
+	for (int i = 0; i < 6; i++) {
+		pair_errno = errors[i][0];
+		ck_assert_int_eq(sleeper_open(&s, CLOCK_MONOTONIC, true),
+				 -errors[i][1]);
+		pair_errno = 0;
+		ck_assert_ptr_null(s.bell);
+		ck_assert_int_eq(s.fd, -1);
+		ck_assert_int_eq(open_descriptors(), before);
+		begin();
+		end();
+	}
+}
+END_TEST
+
 START_TEST(not_polled)
 {
 	atom32 word = 0;
@@ -426,6 +463,7 @@ int main(void)
 		closed_here_and_in_a_child,
 		no_thread_is_left,
 		no_descriptor_left,
+		no_sockets_to_be_had,
 		not_polled,
 		errno_is_kept,
 	};
