@@ -10,13 +10,7 @@
 
 #include <limits.h>
 
-struct report {
-	const struct slow *slow;
-	const struct run *run;
-	int64_t run_time;
-};
-
-static void tell_hook(void *arg)
+void fire_report(void *arg)
 {
 	const struct report *r = arg;
 
@@ -30,7 +24,7 @@ static TT_NOINLINE bool report_slow(struct engine *e, struct inside *in,
 {
 	struct report r = {&e->slow, run, run_time};
 
-	return inside_call(e->instance, in, &e->task_id, run, tell_hook, &r);
+	return inside_call(e->instance, in, &e->task_id, run, fire_report, &r);
 }
 
 static void finish_on_driver(struct engine *e, struct bucket *b, struct slot *s,

@@ -27,6 +27,16 @@ enum step {
 /* Fires the entry that pending_next has found.  MORE, RAN or FORKED. */
 enum step fire(struct engine *e);
 
+/* For a function of the program that is told of a run. */
+struct report {
+	const struct slow *slow;
+	const struct run *run;
+	int64_t run_time;
+};
+
+/* Calls the function; arg is a struct report. */
+void fire_report(void *arg);
+
 /*
  * Calls the callback of the timer in s, whose run has begun at t->begun, and
  * fills in the rest of *t.  False: it returned in a child of fork(2), where e

@@ -3,6 +3,7 @@
 
 #include "view/running.h"
 
+#include "engine/fire.h"
 #include "os/base.h"
 #include "os/call.h"
 #include "os/clock.h"
@@ -51,34 +52,22 @@ TT_EXPORT_RARE int timerthread_get_running(struct timerthread *tt,
 	return 0;
 }
 
-struct visit_of {
-	struct run run;
-	int64_t run_time;
-	timerthread_slow_fn *fn;
-	void *ctx;
-};
-
-static void call_visit(void *arg)
-{
-	const struct visit_of *v = arg;
-
-	v->fn(v->run.id, v->run.fn, v->run.arg, v->run_time, v->ctx);
-}
-
 TT_EXPORT_RARE int timerthread_visit_running(struct timerthread *tt,
 					     int64_t threshold,
 					     timerthread_slow_fn *fn, void *ctx)
 {
 	KEEP_THREAD;
-	struct visit_of v = {.run = RUNNING_BEGIN, .fn = fn, .ctx = ctx};
+	const struct slow visit = {threshold, fn, ctx};
+	struct run s = RUNNING_BEGIN;
+	struct report r = {&visit, &s, 0};
 	int64_t now = clock_now(CLOCK_MONOTONIC);
 	int n = instance_check(tt, fn && threshold >= 0);
 
 	if (n < 0 || !instance_lives(tt))
 		return n;
-	while (running_next(tt, now, &v.run) &&
-	       (v.run_time = run_time(&v.run, now)) > threshold) {
-		if (!call_to_return(call_visit, &v))
+	while (running_next(tt, now, &s) &&
+	       (r.run_time = run_time(&s, now)) > threshold) {
+		if (!call_to_return(fire_report, &r))
 			return -ECHILD;
 		n++;
 	}
