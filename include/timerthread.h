@@ -114,10 +114,12 @@ typedef uint64_t timerthread_id;
  *    unless the function permits that (pthread_setcancelstate(3)).  A
  *    cancellation that is pending takes effect later, at the thread's next
  *    cancellation point after the call of the library has returned.  No call of
- *    the library is a cancellation point.
+ *    the library is a cancellation point.  Exception: after
+ *    timerthread_set_task_id, a callback on a thread of the program finds the
+ *    thread as it is, because it may leave it.
  *  - It may change errno, which is as before when the call of the library
  *    returns.
- *  - The library holds no lock meanwhile.  (While task_id runs, it may.)
+ *  - The library holds no lock meanwhile.
  *  - If it forks, and returns in the child, the call that ran it returns
  *    -ECHILD there at once; run(arg) just returns, and timerthread_destroy
  *    frees tt.  On the timer thread, the child must call _exit(2) or execve(2);

@@ -23,7 +23,8 @@
 void call_left(void *arg)
 {
 	(void)arg;
-	report("a callback did not return: its thread exited or was cancelled");
+	report("a function of the program did not return: its thread exited or "
+	       "was cancelled");
 	abort();
 }
 

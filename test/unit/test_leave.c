@@ -72,7 +72,8 @@ static void expect_abort(void (*body)(void), const char *what)
 }
 
 static const char did_not_return[] =
-	"libtimerthread: a callback did not return: its thread exited or was "
+	"libtimerthread: a function of the program did not return: its thread "
+	"exited or was "
 	"cancelled\n";
 
 static void exit_thread(void *arg)
@@ -123,6 +124,34 @@ START_TEST(the_thread_exits_and_cannot_be_unwound)
 END_TEST
 
 #endif
+
+/* The same for a function that any other call runs. */
+static void exit_in_visit(timerthread_id id, timerthread_fn *fn, void *arg,
+			  void *ctx)
+{
+	(void)id;
+	(void)fn;
+	(void)ctx;
+	exit_thread(arg);
+}
+
+static void exiting_in_visit(void)
+{
+	begin_child();
+	NEED(timerthread_start_virtual(tt, 0) == 0);
+	NEED(timerthread_schedule(tt, 1, never, NULL, NULL) == 0);
+	timerthread_drain(tt, exit_in_visit, NULL);
+}
+
+START_TEST(the_thread_exits_in_a_visit)
+{
+#if defined(__GLIBC__) && !defined(__ARM_EABI__)
+	expect_abort(exiting_in_visit, did_not_return);
+#else
+	(void)exiting_in_visit;
+#endif
+}
+END_TEST
 
 static void cancel_self(void *arg)
 {
@@ -208,6 +237,7 @@ int main(void)
 #ifdef CAN_HIDE_CALLER
 		the_thread_exits_and_cannot_be_unwound,
 #endif
+		the_thread_exits_in_a_visit,
 		the_thread_is_cancelled,
 #ifdef HAS_EXCEPTIONS
 		an_exception_is_refused,
