@@ -111,12 +111,13 @@ typedef uint64_t timerthread_id;
  *    thread, elsewhere as timerthread(7) says.  If the library does not notice,
  *    or if longjmp(3) leaves the function, the behavior is undefined.
  *  - Its thread cannot be cancelled in it, whatever the thread's own setting,
- *    unless the function permits that (pthread_setcancelstate(3)).  A
+ *    unless the function permits that (pthread_setcancelstate(3)); then it must
+ *    forbid it again before it returns.  A
  *    cancellation that is pending takes effect later, at the thread's next
  *    cancellation point after the call of the library has returned.  No call of
  *    the library is a cancellation point.  Exception: after
- *    timerthread_set_task_id, a callback on a thread of the program finds the
- *    thread as it is, because it may leave it.
+ *    timerthread_set_task_id, callback, submit and slow hook find a thread of
+ *    the program as it is, because they may leave it: so do not cancel it there.
  *  - It may change errno, which is as before when the call of the library
  *    returns.
  *  - The library holds no lock meanwhile.

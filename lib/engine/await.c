@@ -12,9 +12,12 @@ void await_begin(struct await *a)
 	atom32_add(&a->waiting, 1);
 }
 
+/* By its address: its page may have been given back by now. */
 static atom32 *word_of(struct await *a, const struct slot *s)
 {
-	return &a->ends[(s->index ^ s->index >> 10) % AWAIT_WORDS];
+	uintptr_t slot = (uintptr_t)s / sizeof(*s);
+
+	return &a->ends[(slot ^ slot / 64) % AWAIT_WORDS];
 }
 
 /*

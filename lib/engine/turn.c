@@ -89,9 +89,11 @@ static enum step run_next(struct engine *e)
 {
 	if (wakeup_stopping(&e->wakeup))
 		return STEP_DONE;
-	e->cut = must_end(e);
-	if (unlikely(e->cut))
+	if (must_end(e)) {
+		/* If one went back for want of memory, it may come first. */
+		e->cut = e->pending.beyond == INT64_MAX;
 		return STEP_DONE;
+	}
 	if (!pending_next(&e->pending, e->until, &e->next))
 		return search_on(e);
 	if (!is_due(e, e->next))
@@ -127,6 +129,7 @@ static bool run_batch(struct engine *e)
 {
 	enum step step;
 
+	e->cut = false;
 	do {
 		step = run_next(e);
 		if (step == STEP_FORKED)

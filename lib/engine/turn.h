@@ -30,8 +30,9 @@
  *  5. After wakeup_stop, at most one more callback begins.
  *  6. A turn does a part of the work for timers that are not due, and leaves
  *     the rest to the next turn, which should begin immediately.
- *  7. If its time is over, it does nothing more, but TURN_STEPS steps if no
- *     timer has run: so each turn gets on.
+ *  7. If its time is over, it takes no other step, but for TURN_STEPS of them
+ *     if no timer has run: so each turn gets on.  (The rows are read in any
+ *     case, see 3; and without memory so are blocks that wait in chains.)
  *
  * The driver.
  */

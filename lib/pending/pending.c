@@ -110,24 +110,31 @@ static int64_t put_first(struct block *b)
 	return b->entry[0].deadline;
 }
 
-/*
- * For when there is no room in the heap: a chain of blocks takes the place of
- * that at its top.  They are in the order of their first entries.
- */
-static TT_NOINLINE void add_to_top(struct pending *p, struct block *b)
+/* A chain of blocks, in the order of their first entries.  There is room. */
+static void push_chain(struct pending *p, struct block *first)
 {
-	struct entry *top = heap_at(&p->blocks, 0);
-	struct block *first = block_of(top), **at = &first;
+	heap_push(&p->blocks, entry_of((struct row){first->entry[0].deadline,
+						    first, 0, 0}));
+}
+
+/*
+ * For when there is no room in the heap: a chain takes the place of a block
+ * there.  They take turns, so that no chain is long.
+ */
+static TT_NOINLINE void add_to_chain(struct pending *p, struct block *b)
+{
+	size_t i = p->chained++ % p->blocks.n;
+	struct block *first = block_of(heap_at(&p->blocks, i)), **at = &first;
 	int64_t nearest = put_first(b);
 
+	heap_remove(&p->blocks, i);
 	if (!first->next)
 		put_first(first);
 	while (*at && (*at)->entry[0].deadline < nearest)
 		at = &(*at)->next;
 	b->next = *at;
 	*at = b;
-	nearest = nearest < top->deadline ? nearest : top->deadline;
-	*top = entry_of((struct row){nearest, first, 0, 0});
+	push_chain(p, first);
 }
 
 void pending_add(struct pending *p, struct row r)
@@ -135,19 +142,17 @@ void pending_add(struct pending *p, struct row r)
 	if (likely(make_room(p, &p->blocks)))
 		heap_push(&p->blocks, entry_of(r));
 	else
-		add_to_top(p, r.block);
+		add_to_chain(p, r.block);
 }
 
-/* Takes out the first block, which may be one of a chain; see add_to_top. */
+/* Takes out the first block, which may be one of a chain. */
 static struct block *take_block(struct pending *p)
 {
 	struct block *b = block_of(heap_at(&p->blocks, 0)), *next = b->next;
 
 	heap_remove(&p->blocks, 0);
 	if (unlikely(next != NULL))
-		heap_push(&p->blocks,
-			  entry_of((struct row){next->entry[0].deadline, next,
-						0, 0}));
+		push_chain(p, next);
 	b->next = NULL;
 	return b;
 }
@@ -485,7 +490,8 @@ bool pending_tidy(struct pending *p, int64_t now)
 		p->purge_at = p->reserve;
 	if (p->blocks.n <= BLOCKS_FEW ||
 	    heap_at(&p->blocks, BLOCKS_FEW)->deadline >
-		    clock_add(top(&p->blocks), NEAR_NS / 8))
+		    clock_add(top(&p->blocks), NEAR_NS / 8) ||
+	    !make_room(p, &p->heap))
 		return trim(p);
 	wheel_advance(&p->wheel, now);
 	open_block(p, take_block(p), near_to(now));

@@ -29,9 +29,9 @@
  *     deadline comes.  If the driver is awake then, that is at most half a
  *     second plus NEAR_NS later.
  *  4. If there is no memory, nothing is lost and the order is kept, and a timer
- *     costs more, but not more the more there are: entries for which the heap
- *     has no room stay in their block, which is opened again.  (Of 64,000
- *     that were due at once, the last ran 0.05 s late.)
+ *     costs more, but hardly more the more there are: entries for which the
+ *     heap has no room stay in their block, which is opened again.  (Of
+ *     64,000 and 700,000, in order, 0.2 us each; in random order, 6.5 and 10.)
  *  5. When a reserve is used up, no memory is allocated before the heap was
  *     searched for an entry that is no longer of use.  This costs two looks on
  *     average for each entry that is filed then.  If there is no such entry,
@@ -57,6 +57,7 @@ struct pending {
 	/* Since pending_begin_turn: */
 	bool starved;    /* there was no memory; it is not asked for again */
 	int64_t beyond;  /* what is due later must not run; see pending_file */
+	size_t chained;  /* blocks for which there was no room */
 	size_t reserve;  /* entries that the heap has room for; 0: no reserve */
 	size_t purge_at; /* the heap is purged when it has this many */
 	size_t purged;   /* the entry that a purge looks at next */

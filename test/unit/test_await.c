@@ -276,6 +276,23 @@ START_TEST(what_is_cancelled_has_no_later_run)
 }
 END_TEST
 
+/* Its page may have been given back when its end is told, and be all zero. */
+START_TEST(an_end_does_not_look_at_the_slot)
+{
+	struct canceller c;
+
+	set_up();
+	start(&c, 2);
+	while (sleeping() < 1)
+		sched_yield();
+	atom32_store(&over[2], 1);
+	ck_assert(expiry_end(&slots[2]));
+	slots[2].index = 0;
+	await_wake(&await, &slots[2]);
+	check(&c);
+}
+END_TEST
+
 /* What came too late does not sleep. */
 START_TEST(nothing_to_wait_for)
 {
@@ -299,6 +316,7 @@ int main(void)
 		empty_waits_for_all,
 		tools_are_told_while_it_waits,
 		nothing_to_wait_for,
+		an_end_does_not_look_at_the_slot,
 		a_later_run_is_not_waited_for,
 		what_is_cancelled_has_no_later_run,
 	};
