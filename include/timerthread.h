@@ -117,7 +117,7 @@ typedef uint64_t timerthread_id;
  *    cancellation point after the call of the library has returned.  No call of
  *    the library is a cancellation point.  Exception: after
  *    timerthread_set_task_id, callback, submit and slow hook find a thread of
- *    the program as it is, because they may leave it: so do not cancel it there.
+ *    the program as it is, because they may leave it: do not cancel it there.
  *  - It may change errno, which is as before when the call of the library
  *    returns.
  *  - The library holds no lock meanwhile.

@@ -223,7 +223,8 @@ static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id,
 	await_begin(&e->await);
 	r = cancels ? cancelled(tt, s, id, slot_cancel(s, id))
 		    : disarm(tt, s, id, true, &ticket);
-	return await_end(&e->await, s, id, ticket, r);
+	return await_end(&e->await, intake_bucket(e->intake, slot_index(id)), s,
+			 id, ticket, r);
 }
 
 TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)

@@ -22,19 +22,19 @@ static atom32 *word_of(struct await *a, const struct slot *s)
 
 /*
  * Is the run that was cancelled or disarmed still going on?  Acquire: pairs
- * with slot_free in expiry_end, and in expiry_rearm with slot_change and the
- * store of the ticket.
+ * with slot_free in expiry_end, and with slot_change in expiry_rearm.
  */
 static bool goes_on(const struct slot *s, uint64_t id, uint32_t ticket)
 {
 	uint32_t word = atom32_load_acquire(&s->state);
 
 	return slot_holds(word, id) && slot_runs(word) &&
-	       (ticket == 0 || atom32_load_acquire(&s->ticket) == ticket);
+	       (ticket == 0 || atom32_load(&s->ticket) == ticket);
 }
 
-int await_end(struct await *a, struct slot *s, uint64_t id, uint32_t ticket,
-	      int r)
+/* The ticket changes under the lock, so the lock orders what the run wrote. */
+int await_end(struct await *a, struct bucket *b, struct slot *s, uint64_t id,
+	      uint32_t ticket, int r)
 {
 	atom32 *ends = word_of(a, s);
 
@@ -45,6 +45,10 @@ int await_end(struct await *a, struct slot *s, uint64_t id, uint32_t ticket,
 		if (!goes_on(s, id, ticket))
 			break;
 		futex_wait_until(ends, seen, CLOCK_MONOTONIC, INT64_MAX);
+	}
+	if (ticket != 0) {
+		lock_acquire(&b->lock);
+		lock_release(&b->lock);
 	}
 	/* The last use of the slot: once no thread waits, it may be freed. */
 	tool_acquire(s);

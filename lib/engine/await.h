@@ -27,7 +27,7 @@
 #ifndef TT_AWAIT_H
 #define TT_AWAIT_H
 
-#include "store/slot.h"
+#include "intake/bucket.h"
 
 #define AWAIT_WORDS 16
 
@@ -38,14 +38,14 @@ struct await {
 };
 
 /*
- * Between these two the thread cancels or disarms the timer in s, with the
+ * Between these two the thread cancels or disarms the timer in s of b, with the
  * result r.  If that is 1, the callback was running then, and has ended when
  * await_end returns r.  ticket: after a disarm, that of the run; else 0.  Must
  * not be called from that callback.
  */
 void await_begin(struct await *a);
-int await_end(struct await *a, struct slot *s, uint64_t id, uint32_t ticket,
-	      int r);
+int await_end(struct await *a, struct bucket *b, struct slot *s, uint64_t id,
+	      uint32_t ticket, int r);
 
 /*
  * To be called when a run has ended, if the timer lives on or expiry_end has

@@ -30,8 +30,7 @@ static void end_awaited(struct slot *s)
 	uint32_t ticket = atom32_load(&s->ticket);
 
 	if (unlikely(ticket & TICKET_AWAITED))
-		atom32_store_release(&s->ticket,
-				     ticket - TICKET_AWAITED + TICKET_STEP);
+		atom32_store(&s->ticket, ticket - TICKET_AWAITED + TICKET_STEP);
 }
 
 /*

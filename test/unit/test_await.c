@@ -17,6 +17,7 @@
 enum { TIMERS = 3, WAITERS = 4 };
 
 static struct await await;
+static struct bucket bucket;
 static struct slot slots[TIMERS];
 
 static atom32 sleeps, wakes;
@@ -60,7 +61,7 @@ static atom32 over[TIMERS];
 static int cancel_and_wait(struct slot *s, uint64_t id)
 {
 	await_begin(&await);
-	return await_end(&await, s, id, 0, slot_cancel(s, id));
+	return await_end(&await, NULL, s, id, 0, slot_cancel(s, id));
 }
 
 static void *cancel(void *arg)
@@ -230,7 +231,7 @@ static void *disarm(void *arg)
 	await_begin(&await);
 	slot_disarm(c->s, c->id, true);
 	atom32_store(&c->s->ticket, ticket);
-	c->result = await_end(&await, c->s, c->id, ticket, 1);
+	c->result = await_end(&await, &bucket, c->s, c->id, ticket, 1);
 	return NULL;
 }
 

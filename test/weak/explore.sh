@@ -11,7 +11,7 @@ set -eu
 # last, in one execution.
 bounds() {
 	case $1 in
-	giveback | handover | held_up | reschedule | wait | wakeup)
+	giveback | handover | held_up | later | reschedule | wait | wakeup)
 		echo 2 1
 		;;
 	lock | reuse | stop) echo 3 1 ;;

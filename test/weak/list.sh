@@ -4,7 +4,7 @@
 # and how they are compiled.
 
 # shellcheck disable=SC2034
-harnesses='arm cap disarm fire giveback handover held_up lock periodic
+harnesses='arm cap disarm fire giveback handover held_up later lock periodic
 	reschedule reuse sighting stop wait wakeup'
 
 bugs() {
@@ -15,6 +15,7 @@ bugs() {
 	giveback) echo RELAXED_NOTE RELAXED_HAS RELAXED_FILL ;;
 	handover) echo NOT_MOVED SAME_TICKET TICKET_STORED ;;
 	held_up) echo NO_CHANGE NO_KICK NO_LOCK OWN_KICK SENT_EARLY ;;
+	later) echo SAME_TICKET NO_LOCK TICKET_FIRST NO_SIGNAL ;;
 	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;
 	periodic) echo NO_RELEASE NOT_REPEATING ;;
 	reschedule) echo NOT_MOVED SAME_TICKET ;;
