@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-/* With the mutex held. */
-static int check_driver(struct timerthread *tt, enum driver driver)
+/* With the mutex held.  inside: the caller is a callback. */
+static int check_driver(struct timerthread *tt, enum driver driver, bool inside)
 {
 	if (tt->life == LIFE_NEW)
 		return -EINVAL;
@@ -15,7 +15,7 @@ static int check_driver(struct timerthread *tt, enum driver driver)
 		return -EINVAL;
 	if (tt->life != LIFE_RUNNING)
 		return -ESHUTDOWN;
-	return tt->turning ? -EBUSY : 0;
+	return tt->turning || inside ? -EBUSY : 0;
 }
 
 int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
@@ -27,9 +27,7 @@ int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
 		return r;
 	inside = instance_inside(tt, 0);
 	pthread_mutex_lock(&tt->mutex);
-	r = check_driver(tt, driver);
-	if (r == 0 && inside)
-		r = -EBUSY;
+	r = check_driver(tt, driver, inside);
 	if (r == 0)
 		tt->turning = true;
 	pthread_mutex_unlock(&tt->mutex);

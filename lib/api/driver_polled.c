@@ -10,7 +10,6 @@
 #include "api/start.h"
 #include "engine/turn.h"
 #include "os/base.h"
-#include "os/call.h"
 #include "os/keep.h"
 
 TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)

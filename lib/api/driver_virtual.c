@@ -8,7 +8,6 @@
 #include "api/start.h"
 #include "engine/turn.h"
 #include "os/base.h"
-#include "os/call.h"
 #include "os/clock.h"
 #include "os/keep.h"
 

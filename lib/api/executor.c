@@ -5,7 +5,6 @@
 #include "engine/fire.h"
 #include "engine/inside.h"
 #include "intake/handover.h"
-#include "os/call.h"
 #include "os/keep.h"
 #include "os/tool.h"
 

@@ -13,7 +13,6 @@
 
 #include "api/instance.h"
 #include "os/base.h"
-#include "os/call.h"
 #include "os/clock.h"
 #include "os/condition.h"
 #include "os/keep.h"
@@ -112,7 +111,7 @@ static int stop(struct timerthread *tt, int64_t until)
 	request_stop(tt);
 	if (tt->life != LIFE_STOPPING)
 		return 0;
-	if (!tell_loop(tt))
+	if (tt->engine.wakeup.wake && !tell_loop(tt))
 		return -ECHILD;
 	if (inside)
 		return 1;

@@ -243,20 +243,18 @@ TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
 TT_EXPORT int timerthread_disarm(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
-	uint32_t ticket;
 	int r = find_slot(tt, id, &s);
 
-	return unlikely(r < 0) ? r : disarm(tt, s, id, true, &ticket);
+	return unlikely(r < 0) ? r : disarm(tt, s, id, true, NULL);
 }
 
 TT_EXPORT int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
-	uint32_t ticket;
 	int r = find_slot(tt, id, &s);
 
 	if (r == 0)
-		r = disarm(tt, s, id, false, &ticket);
+		r = disarm(tt, s, id, false, NULL);
 	return likely(r != 1) ? r : wait_for(tt, s, id, false);
 }
 

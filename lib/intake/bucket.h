@@ -122,8 +122,8 @@ int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 		      uint64_t id, int64_t deadline, bool inside);
 
 /*
- * As slot_disarm.  If it has marked a timer that is running, *ret_ticket is the
- * ticket until that run ends; see await.h.
+ * As slot_disarm.  If ret_ticket is not NULL, and the timer is running,
+ * *ret_ticket is its ticket until that run ends; see await.h.
  */
 int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
 		  uint32_t *ret_ticket);

@@ -195,7 +195,7 @@ int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
 	lock_acquire_inline(&b->lock);
 	r = slot_disarm(s, id, running);
 	learn_state(s);
-	if (unlikely(r == 1) && running) {
+	if (unlikely(r == 1) && ret_ticket) {
 		*ret_ticket = atom32_load(&s->ticket) | TICKET_AWAITED;
 		atom32_store(&s->ticket, *ret_ticket);
 	}
