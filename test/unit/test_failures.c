@@ -304,6 +304,33 @@ START_TEST(another_driver_after_that)
 }
 END_TEST
 
+static void stop_it(void *arg)
+{
+	count(arg);
+	NEED(timerthread_stop(tt) == 1);
+}
+
+/* The driver keeps more blocks than it has memory for, and goes on no more. */
+START_TEST(what_a_stop_leaves_is_given_back)
+{
+	enum { BLOCKS = HEAP_MIN + 8, N = BLOCKS * BLOCK_ENTRIES };
+	uint32_t before = atom32_load(&pieces);
+
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 1), 0);
+	for (unsigned i = 0; i < N; i++)
+		NEED(timerthread_schedule(tt, 1000 + i, i > 0 ? never : stop_it,
+					  NULL, NULL) == 0);
+	failing_arm(0, UINT32_MAX);
+	atom32_store(&runs, 0);
+	ck_assert_int_eq(timerthread_advance(tt, 1000 + N), 1);
+	ck_assert_uint_gt(failing_disarm(), 0);
+	ck_assert_uint_eq(atom32_load(&runs), 1);
+	timerthread_destroy(tt);
+	ck_assert_uint_eq(atom32_load(&pieces), before);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -311,6 +338,7 @@ int main(void)
 		many_fail_in_a_row,
 		a_place_in_the_cap_is_given_back,
 		another_driver_after_that,
+		what_a_stop_leaves_is_given_back,
 	};
 
 	return RUN_TESTS("failures", tests);

@@ -598,6 +598,32 @@ START_TEST(out_of_memory_for_blocks)
 }
 END_TEST
 
+/* It gets no further, so it must not be asked again at once. */
+START_TEST(out_of_memory_opens_none_ahead)
+{
+	static int64_t deadline[N_AHEAD];
+	int steps = 0;
+
+	begin_pending(2);
+	collect_many(deadline, MS);
+	no_slab(&intake->pool);
+	fail_arm(0, UINT32_MAX);
+	pending_begin_turn(&pending);
+	while (pending_tidy(&pending, now()))
+		must(++steps <= AHEAD);
+	ck_assert_uint_gt(fail_disarm(), 0);
+	ck_assert_uint_gt(pending.blocks.n, BLOCKS_FEW);
+	check();
+	qsort(deadline, N_AHEAD, sizeof(deadline[0]), by_value);
+	pending_begin_turn(&pending);
+	for (int i = 0; i < N_AHEAD; i++) {
+		must(earliest() == deadline[i]);
+		run();
+	}
+	end_pending();
+}
+END_TEST
+
 /* No heap can grow: all still come out, in order. */
 START_TEST(out_of_memory_keeps_order)
 {
@@ -658,6 +684,7 @@ int main(void)
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		a_full_heap_keeps_the_earliest,
 		out_of_memory_for_blocks,
+		out_of_memory_opens_none_ahead,
 		out_of_memory_keeps_order,
 #endif
 	};

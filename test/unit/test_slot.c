@@ -208,6 +208,28 @@ START_TEST(generations_run_out)
 }
 END_TEST
 
+/* The same if the driver frees it. */
+START_TEST(generations_run_out_in_a_batch)
+{
+	const uint32_t last = ~SLOT_STATE_MASK;
+	struct slot_batch back = {.n = 0};
+	struct slots t;
+	struct slot *s;
+
+	init(&t, 0, 0);
+	s = take(&t);
+	atom32_store(&s->state, last | SLOT_FREE);
+	ck_assert_int_eq(cancel_slot(s, arm(s, 0, NULL)), 0);
+	ck_assert(!add_dead(&back, s));
+	slots_add_free(&t, &back);
+	while (slots_any(&t))
+		ck_assert_ptr_ne(slots_take(&t), s);
+	ck_assert_uint_eq(t.used, room(&t));
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -218,6 +240,7 @@ int main(void)
 		what_a_cancel_does,
 		made_up_words,
 		generations_run_out,
+		generations_run_out_in_a_batch,
 	};
 
 	return RUN_TESTS("slot", tests);

@@ -91,8 +91,18 @@ static char slow[64];
 static size_t slow_n, slow_max;
 static int writes;
 
+/* A file that refuses what is written first. */
+enum { REFUSING_FD = INT_MAX - 2 };
+static bool refuses;
+
 ssize_t write(int fd, const void *from, size_t n)
 {
+	if (fd == REFUSING_FD) {
+		errno = ENOSPC;
+		n = refuses ? SIZE_MAX : n;
+		refuses = false;
+		return (ssize_t)n;
+	}
 	if (fd != SLOW_FD)
 		return syscall(SYS_write, fd, from, n);
 	if (writes++ % 2 == 0) {
@@ -131,6 +141,24 @@ START_TEST(to_a_file_that_is_slow)
 }
 END_TEST
 
+/* What follows a part that is missing would only seem to be all. */
+START_TEST(to_a_file_that_refuses_once)
+{
+	char buffer[16];
+	struct text t;
+
+	refuses = true;
+	t = (struct text){.to = buffer,
+			  .size = sizeof(buffer),
+			  .to_file = true,
+			  .fd = REFUSING_FD};
+	add_some(&t);
+	add_some(&t);
+	ck_assert(!refuses);
+	ck_assert_int_eq(text_end(&t), -ENOSPC);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -138,6 +166,7 @@ int main(void)
 		to_a_file,
 		to_a_file_that_is_none,
 		to_a_file_that_is_slow,
+		to_a_file_that_refuses_once,
 	};
 
 	return RUN_TESTS("text", tests);

@@ -730,6 +730,60 @@ START_TEST(stops_between_callbacks)
 }
 END_TEST
 
+/*
+ * The time of a turn.  This one is over when it begins, by any clock.
+ */
+#define OVER (-1)
+
+/* What came due since is for the next batch, after what came earlier. */
+START_TEST(a_cut_batch_grows_no_more)
+{
+	int64_t deadline[] = {start + 1, start + 2, start + 10, start + 6};
+	int n;
+
+	begin(1);
+	engine.dispatch_time = OVER;
+	last = INT64_MIN;
+	disorder = 0;
+	for (int i = 0; i < 3; i++)
+		bare_schedule(0, deadline[i], note_order, &deadline[i]);
+	n = turn_at(start + 2);
+	ck_assert_int_eq(n, 1);
+	ck_assert(engine.cut);
+	/* The driver has the one that is due at 10, and not this one. */
+	bare_schedule(0, deadline[3], note_order, &deadline[3]);
+	while (n < 4)
+		n += turn_at(start + 20);
+	ck_assert_int_eq(disorder, 0);
+	ck_assert_int_eq(last, deadline[2]);
+	bare_end();
+}
+END_TEST
+
+/* Whatever is left to do when its time is over. */
+START_TEST(reclaims_no_longer_than_it_may)
+{
+	enum { N = 5000, MOST = (2 * TURN_STEPS + 2) * RENT_RECLAIM };
+	static uint64_t ids[N];
+
+	begin(1);
+	for (int i = 0; i < N; i++)
+		ids[i] = bare_schedule(0, start + hour + i, fn, NULL);
+	for (int i = 0; i < N; i++)
+		cancel(ids[i]);
+	engine.dispatch_time = OVER;
+	engine.reclaim.began -= hour;
+	while (bare_slots_used() > 0) {
+		size_t before = bare_slots_used();
+
+		ck_assert_int_eq(turn_at(start), 0);
+		must(before - bare_slots_used() <= MOST);
+		must(engine.next == INT64_MIN || bare_slots_used() == 0);
+	}
+	bare_end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -754,6 +808,8 @@ int main(void)
 		looks_no_further_than_the_limit,
 		next_against_a_model,
 		stops_between_callbacks,
+		a_cut_batch_grows_no_more,
+		reclaims_no_longer_than_it_may,
 	};
 
 	const TTest *const twice[] = {

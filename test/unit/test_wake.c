@@ -708,6 +708,98 @@ START_TEST(a_stop_while_one_is_held_up)
 }
 END_TEST
 
+static void plan_earlier(void *arg)
+{
+	note(arg);
+	schedule(now() + HOUR, never, NULL);
+}
+
+static void *schedule_planner(void *arg)
+{
+	schedule(0, plan_earlier, NULL);
+	return arg;
+}
+
+/* A dispatch finds what was announced, whoever is held up in wake. */
+START_TEST(a_dispatch_while_one_is_held_up)
+{
+	pthread_t t;
+
+	setup_waking();
+	ck_assert_int_eq(timerthread_set_wake(tt, hold_first, NULL), 0);
+	ck_assert_int_eq(start_polled(), 0);
+	go_round();
+	t = start_thread(schedule_planner, NULL);
+	wait_for(&ran);
+	ck_assert_int_eq(dispatch(), 1);
+	check_wakes(1);
+	sem_post(&go);
+	pthread_join(t, NULL);
+	end();
+}
+END_TEST
+
+/*
+ * With an executor, which is the test: what it is given it calls later.
+ */
+static struct {
+	timerthread_fn *run;
+	void *arg;
+} given;
+
+static int take_it(void *executor, timerthread_fn *run, void *arg)
+{
+	ck_assert_ptr_eq(executor, &given);
+	given.run = run;
+	given.arg = arg;
+	return 0;
+}
+
+/* The loop has handed one over, and waits for nothing else. */
+static void begin_handing_over(void)
+{
+	setup_waking();
+	ck_assert_int_eq(timerthread_set_executor(tt, take_it, &given), 0);
+	ck_assert_int_eq(start_polled(), 0);
+	go_round();
+}
+
+/* That one is due again the loop learns from the executor's thread. */
+START_TEST(a_periodic_one_on_an_executor)
+{
+	begin_handing_over();
+	every(0, HOUR, note, NULL);
+	ck_assert_int_eq(go_round(), TIMERTHREAD_NEVER);
+	atom32_store(&wakes, 0);
+	given.run(given.arg);
+	ck_assert_int_eq(runs, 1);
+	check_wakes(1);
+	ck_assert_int_lt(next_deadline(), TIMERTHREAD_NEVER);
+	end();
+}
+END_TEST
+
+static void stop_it(void *arg)
+{
+	note(arg);
+	ck_assert_int_eq(timerthread_stop(tt), 1);
+	check_wakes(1);
+}
+
+START_TEST(a_stop_on_an_executor)
+{
+	begin_handing_over();
+	schedule(0, stop_it, NULL);
+	ck_assert_int_eq(go_round(), TIMERTHREAD_NEVER);
+	atom32_store(&wakes, 0);
+	given.run(given.arg);
+	ck_assert_int_eq(runs, 1);
+	check_wakes(1);
+	ck_assert_int_eq(dispatch(), -ESHUTDOWN);
+	end();
+}
+END_TEST
+
 /*
  * The options are looked at when they cannot change any more: a start waits
  * here, and meanwhile one is changed.
@@ -764,6 +856,9 @@ int main(void)
 		none_is_lost,
 		held_up_in_wake,
 		a_stop_while_one_is_held_up,
+		a_dispatch_while_one_is_held_up,
+		a_periodic_one_on_an_executor,
+		a_stop_on_an_executor,
 		an_option_that_changes_at_the_start,
 	};
 

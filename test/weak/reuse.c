@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A timer is cancelled by one thread, which frees the slot and schedules
- * another timer in it; a second one cancels by the old id; and the driver
- * comes upon the old entry, which is due.
+ * another timer in it; a second one cancels by the old id, and takes the
+ * argument; and the driver comes upon the old entry, which is due.
  *
- * The old id cancels the old timer alone, once; the old entry neither begins
- * nor frees the new timer.
+ * The old id cancels the old timer alone, once, and yields its argument; the
+ * old entry neither begins nor frees the new timer.
  *
  * BUG_SAME_GENERATION: a slot that is freed keeps its generation.
  * BUG_SAME_TICKET: the new timer has the ticket of the old one.
  * BUG_OLD_TICKET: the driver's loads of the state do not acquire.
+ * BUG_TAKEN_LATE: the argument is read when the timer was cancelled.
  */
 #include "harness.h"
 
@@ -38,6 +39,7 @@ static uint64_t old_id, new_id;
 static int old_argument, new_argument;
 static int result[WEAK_THREADS];
 static bool ran_old, ran_new, scheduled;
+static void *taken; /* if the second thread has cancelled it */
 
 static void old_callback(void *arg)
 {
@@ -62,6 +64,7 @@ static void setup(void)
 	entry = slot_entry(&slot);
 	old_argument = new_argument = 0;
 	ran_old = ran_new = scheduled = false;
+	taken = &old_argument;
 	result[0] = result[1] = -EINVAL;
 }
 
@@ -90,11 +93,18 @@ static void cancel_and_schedule(void)
 	lock_release(&bucket.lock);
 }
 
-static void cancel_old(void)
+static void take_old(void)
 {
-	result[1] = cancel_slot(&slot, old_id);
-	if (result[1] == 0)
-		old_argument = 2;
+	void *arg;
+
+	result[1] = slot_take(&slot, old_id, &arg);
+#ifdef BUG_TAKEN_LATE
+	arg = slot_arg(&slot);
+#endif
+	if (result[1] != 0)
+		return;
+	old_argument = 2;
+	taken = arg;
 }
 
 static void fire(void)
@@ -115,9 +125,9 @@ static void check(void)
 
 	weak_check(!ran_new, "the new timer has run before its time");
 	weak_check(ran_old + zeros == 1, "not one has the old timer");
+	weak_check(taken == &old_argument, "it is another timer's argument");
 	weak_check(!scheduled || cancel_slot(&slot, new_id) == 0,
 		   "the new timer is lost");
 }
 
-const struct weak weak = {
-	setup, {cancel_and_schedule, cancel_old, fire}, check};
+const struct weak weak = {setup, {cancel_and_schedule, take_old, fire}, check};

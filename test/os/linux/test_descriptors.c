@@ -180,6 +180,35 @@ START_TEST(no_standard_file)
 }
 END_TEST
 
+/* To find a higher number, one is closed: that must not end the thread. */
+static void *start_while_cancelled(void *arg)
+{
+	pthread_cancel(pthread_self());
+	NEED(timerthread_start_polled(tt, &fd) == 0);
+	return arg;
+}
+
+static void start_cancelled(void)
+{
+	pthread_t t;
+	void *r;
+
+	closed = 7;
+	close_standard();
+	NEED(timerthread_create(&tt) == 0);
+	NEED(pthread_create(&t, NULL, start_while_cancelled, &fd) == 0);
+	NEED(pthread_join(t, &r) == 0);
+	NEED(r == &fd);
+	need_high();
+	timerthread_destroy(tt);
+}
+
+START_TEST(no_standard_file_for_one_that_is_cancelled)
+{
+	in_child(start_cancelled);
+}
+END_TEST
+
 static atom32 over;
 
 static void *read_standard_input(void *arg)
@@ -622,12 +651,19 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		no_standard_file,      standard_input_is_read,
-		each_instance_reports, errno_is_kept,
-		read_from_a_thread,    read_from_a_loop,
-		flags_do_not_matter,   copy_in_a_child,
-		none_is_high_enough,   no_file_may_be_opened,
-		none_may_be_set,       a_lost_descriptor_makes_no_sleep_longer,
+		no_standard_file,
+		no_standard_file_for_one_that_is_cancelled,
+		standard_input_is_read,
+		each_instance_reports,
+		errno_is_kept,
+		read_from_a_thread,
+		read_from_a_loop,
+		flags_do_not_matter,
+		copy_in_a_child,
+		none_is_high_enough,
+		no_file_may_be_opened,
+		none_may_be_set,
+		a_lost_descriptor_makes_no_sleep_longer,
 	};
 	const TTest *const taken[] = {
 		taken_from_a_thread,
