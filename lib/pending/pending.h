@@ -57,7 +57,8 @@ struct pending {
 	/* Since pending_begin_turn: */
 	bool starved;    /* there was no memory; it is not asked for again */
 	int64_t beyond;  /* what is due later must not run; see pending_file */
-	size_t chained;  /* blocks for which there was no room */
+	size_t chained;  /* blocks that had to go to a chain, ever */
+	size_t behind;   /* blocks that are behind others in chains */
 	size_t reserve;  /* entries that the heap has room for; 0: no reserve */
 	size_t purge_at; /* the heap is purged when it has this many */
 	size_t purged;   /* the entry that a purge looks at next */
