@@ -304,6 +304,31 @@ START_TEST(another_driver_after_that)
 }
 END_TEST
 
+static int refuse(void *ctx, timerthread_fn *run, void *arg)
+{
+	(void)ctx;
+	(void)run;
+	(void)arg;
+	return -1;
+}
+
+/* What one has allocated for an executor is not there for the next. */
+START_TEST(one_start_after_the_other_fails)
+{
+	uint32_t before = atom32_load(&pieces);
+
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	ck_assert_int_eq(timerthread_set_executor(tt, refuse, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		failing_arm(1, 1);
+		ck_assert_int_eq(timerthread_start_virtual(tt, 0), -ENOMEM);
+		failing_disarm();
+	}
+	timerthread_destroy(tt);
+	ck_assert_uint_eq(atom32_load(&pieces), before);
+}
+END_TEST
+
 static void stop_it(void *arg)
 {
 	count(arg);
@@ -338,6 +363,7 @@ int main(void)
 		many_fail_in_a_row,
 		a_place_in_the_cap_is_given_back,
 		another_driver_after_that,
+		one_start_after_the_other_fails,
 		what_a_stop_leaves_is_given_back,
 	};
 

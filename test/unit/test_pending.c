@@ -575,7 +575,9 @@ START_TEST(out_of_memory_for_blocks)
 	begin_pending(2);
 	for (int i = 0; i < BLOCKS; i++) {
 		deadline[i] = NOW + (int64_t)random_below(&rng, 10000);
-		for (size_t k = 0; k < BLOCK_ENTRIES; k++)
+		/* The first one in a block need not be the earliest. */
+		schedule_in(&intake->bucket[0], NOW + 20000);
+		for (size_t k = 1; k < BLOCK_ENTRIES; k++)
 			schedule_in(&intake->bucket[0], deadline[i]);
 	}
 	fail_arm(0, UINT32_MAX);
@@ -587,7 +589,8 @@ START_TEST(out_of_memory_for_blocks)
 	ck_assert_uint_eq(pending.blocks.n + pending.behind, BLOCKS);
 	qsort(deadline, BLOCKS, sizeof(deadline[0]), by_value);
 	for (size_t i = 0; i < BLOCKS * BLOCK_ENTRIES; i++) {
-		int64_t t = deadline[i / BLOCK_ENTRIES];
+		size_t block = i / (BLOCK_ENTRIES - 1);
+		int64_t t = block < BLOCKS ? deadline[block] : NOW + 20000;
 
 		must(t == last || earliest() == t);
 		last = t;
