@@ -343,6 +343,26 @@ START_TEST(scheduled_while_it_is_counted)
 }
 END_TEST
 
+static void run_all(void)
+{
+	ck_assert_int_eq(timerthread_advance(tt, MS), 5);
+}
+
+/* Timers that end meanwhile were not cancelled, now or later. */
+START_TEST(ended_while_it_is_counted)
+{
+	start_virtual();
+	for (int i = 0; i < 5; i++)
+		schedule(MS, nothing, NULL);
+	before_walk = run_all;
+	ck_assert_uint_eq(STAT(CANCELLED), 0);
+	before_walk = NULL;
+	ck_assert_uint_eq(STAT(CANCELLED), 0);
+	ck_assert_uint_eq(STAT(FIRED), 5);
+	end();
+}
+END_TEST
+
 static void *schedule_for_now(void *arg)
 {
 	for (int i = 0; i < ROUNDS; i++)
@@ -412,6 +432,7 @@ int main(void)
 		none_is_cancelled,
 		memory_before_the_first_turn,
 		scheduled_while_it_is_counted,
+		ended_while_it_is_counted,
 	};
 	const TTest *const with_a_thread[] = {
 		wakeups,
