@@ -171,13 +171,14 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 	return (clockid_t)atom32_load(&tt->options.clock);
 }
 
+/* As instance_told, if the program has a function that wakes its loop. */
+int instance_wake(struct timerthread *tt, int r);
+
 /*
  * The end of a call that may have announced something to the driver, with the
  * result r.  Calls the program's function if a loop must be woken; no lock is
  * held.  Returns r or, in a child that was made in that function, -ECHILD.
  */
-int instance_wake(struct timerthread *tt, int r);
-
 static inline int instance_told(struct timerthread *tt, int r)
 {
 	return likely(!tt->engine.wakeup.wake) ? r : instance_wake(tt, r);

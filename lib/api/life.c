@@ -85,14 +85,15 @@ static void request_stop(struct timerthread *tt)
 }
 
 /*
- * With the mutex held, which it releases meanwhile; a destroy waits for
- * joiners.  False: in a child of fork(2), where others may have the mutex.
+ * For a loop that the program wakes.  With the mutex held, which it releases
+ * meanwhile; a destroy waits for joiners.  False: in a child of fork(2), where
+ * others may have the mutex.
  */
 static bool tell_loop(struct timerthread *tt)
 {
 	tt->joiners++;
 	pthread_mutex_unlock(&tt->mutex);
-	if (instance_told(tt, 0) < 0)
+	if (instance_wake(tt, 0) < 0)
 		return false;
 	pthread_mutex_lock(&tt->mutex);
 	tt->joiners--;

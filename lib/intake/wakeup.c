@@ -159,7 +159,7 @@ void wakeup_kick(struct wakeup *w)
 bool wakeup_calls(const struct wakeup *w, uint32_t *seq)
 {
 	*seq = atom32_load(&w->seq);
-	return w->wake && (int32_t)(*seq - atom32_load(&w->sent)) > 0;
+	return (int32_t)(*seq - atom32_load(&w->sent)) > 0;
 }
 
 /* So sent only grows.  Relaxed: an old value causes a needless call. */

@@ -130,7 +130,8 @@ void wakeup_kick(struct wakeup *w);
 
 /*
  * At the end of a call that may have announced something: must it call the
- * program's function?  Then wakeup_called(w, *seq) says that it has returned.
+ * program's function, if there is one?  Then wakeup_called(w, *seq) says that
+ * it has returned.
  */
 bool wakeup_calls(const struct wakeup *w, uint32_t *seq);
 void wakeup_called(struct wakeup *w, uint32_t seq);

@@ -661,7 +661,8 @@ static void *schedule_first(void *arg)
 	return arg;
 }
 
-START_TEST(held_up_in_wake)
+/* Starts a thread that schedules, and is held up in wake. */
+static pthread_t begin_held_up(void *(*schedules)(void *))
 {
 	pthread_t t;
 
@@ -670,8 +671,15 @@ START_TEST(held_up_in_wake)
 	ck_assert_int_eq(timerthread_set_wake(tt, hold_first, NULL), 0);
 	ck_assert_int_eq(start_polled(), 0);
 	ck_assert_int_eq(go_round(), TIMERTHREAD_NEVER);
-	t = start_thread(schedule_first, NULL);
+	t = start_thread(schedules, NULL);
 	wait_for(&ran);
+	return t;
+}
+
+START_TEST(held_up_in_wake)
+{
+	pthread_t t = begin_held_up(schedule_first);
+
 	/* Not the earliest; but the loop may not know of that. */
 	schedule(now() + 2 * HOUR, never, NULL);
 	check_wakes(2);
@@ -691,14 +699,8 @@ END_TEST
 
 START_TEST(a_stop_while_one_is_held_up)
 {
-	pthread_t t;
+	pthread_t t = begin_held_up(schedule_first);
 
-	setup_waking();
-	ck_assert_int_eq(timerthread_set_wake(tt, hold_first, NULL), 0);
-	ck_assert_int_eq(start_polled(), 0);
-	go_round();
-	t = start_thread(schedule_first, NULL);
-	wait_for(&ran);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	check_wakes(2);
 	sem_post(&go);
@@ -723,14 +725,8 @@ static void *schedule_planner(void *arg)
 /* A dispatch finds what was announced, whoever is held up in wake. */
 START_TEST(a_dispatch_while_one_is_held_up)
 {
-	pthread_t t;
+	pthread_t t = begin_held_up(schedule_planner);
 
-	setup_waking();
-	ck_assert_int_eq(timerthread_set_wake(tt, hold_first, NULL), 0);
-	ck_assert_int_eq(start_polled(), 0);
-	go_round();
-	t = start_thread(schedule_planner, NULL);
-	wait_for(&ran);
 	ck_assert_int_eq(dispatch(), 1);
 	check_wakes(1);
 	sem_post(&go);
