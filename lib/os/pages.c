@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "os/pages.h"
+#include "os/system.h"
 #include "os/tool.h"
 
 #include <sys/mman.h>
@@ -24,6 +25,7 @@ void *pages_alloc(size_t size)
 
 	if (p == MAP_FAILED)
 		return NULL;
+	system_keep_pages_small(p, size);
 	if (HAVE_WEAK && __lsan_register_root_region)
 		__lsan_register_root_region(p, size);
 	tool_hide(p, size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole pages from the kernel, of zeros.
+ * Whole pages from the kernel, of zeros.  Most are given back one by one, so
+ * they are never joined to huge ones.
  *
  * Guarantee: no thread has touched them.  If memory can be near to some CPUs
  * and far from others, the kernel takes a page near the CPU that touches it

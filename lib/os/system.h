@@ -15,8 +15,8 @@
  *  1. If a system cannot do something, the function does nothing, or says so.
  *     No timer depends on it.
  *
- * Any thread: cpu, all_cpus, wipe_in_children, empty_pages.  A new thread, for
- * itself: name_thread, be_as_nice.
+ * Any thread: cpu, all_cpus, wipe_in_children, keep_pages_small, empty_pages.  A
+ * new thread, for itself: name_thread, be_as_nice.
  */
 #ifndef TT_SYSTEM_H
 #define TT_SYSTEM_H
@@ -46,6 +46,12 @@ void system_be_as_nice(void *unused);
 
 /* From now on, a child of fork(2) finds zeros in this page. */
 void system_wipe_in_children(void *page);
+
+/*
+ * The kernel may join pages to huge ones, and then gives memory to those that
+ * were emptied.  Not from now on, in these.
+ */
+void system_keep_pages_small(void *p, size_t size);
 
 /*
  * Gives the memory of whole pages back.  They read as zeros from then on, and

@@ -69,6 +69,11 @@ void system_wipe_in_children(void *page)
 #endif
 }
 
+void system_keep_pages_small(void *p, size_t size)
+{
+	(void)madvise(p, size, MADV_NOHUGEPAGE);
+}
+
 bool system_empty_pages(void *p, size_t size)
 {
 	return madvise(p, size, MADV_DONTNEED) == 0;

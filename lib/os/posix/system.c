@@ -44,6 +44,12 @@ void system_wipe_in_children(void *page)
 	(void)page;
 }
 
+void system_keep_pages_small(void *p, size_t size)
+{
+	(void)p;
+	(void)size;
+}
+
 /*
  * MADV_FREE lets the system take the pages when it needs memory; it may give
  * zeros, or what was there.  So zeros are put there before.  Other threads may
