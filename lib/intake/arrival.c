@@ -68,7 +68,7 @@ static bool add_spare(struct bucket *b, bool grows)
 		return false;
 	lock_acquire(&b->lock);
 	if (!b->spares) {
-		block_spare(&b->spares, block);
+		block_push(&b->spares, block);
 		block = NULL;
 	}
 	lock_release(&b->lock);

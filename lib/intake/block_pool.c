@@ -23,14 +23,11 @@ bool block_pool_fill(struct block_pool *p, size_t n)
 	return i == n;
 }
 
-size_t block_pool_bytes(struct block_pool *p)
+static struct block *begin(struct block_pool *p, struct block *b,
+			   uint32_t number)
 {
-	size_t n;
-
-	lock_acquire(&p->lock);
-	n = p->n;
-	lock_release(&p->lock);
-	return n * sizeof(struct block);
+	atomword_add(&p->held, 1);
+	return block_begin(b, number);
 }
 
 /* If another thread has opened a slab meanwhile, the rest of one is lost. */
@@ -47,8 +44,8 @@ static struct block *take_from_new(struct block_pool *p)
 	old = p->slab;
 	p->slab = s;
 	lock_release(&p->lock);
-	slab_close(&old);
-	return block_begin(b, number);
+	atomword_add(&p->held, -slab_close(&old));
+	return begin(p, b, number);
 }
 
 struct block *block_pool_take(struct block_pool *p, bool grows)
@@ -63,7 +60,7 @@ struct block *block_pool_take(struct block_pool *p, bool grows)
 		fresh = slab_take(&p->slab, &number);
 	lock_release(&p->lock);
 	if (fresh)
-		return block_begin(fresh, number);
+		return begin(p, fresh, number);
 	return kept || !grows ? kept : take_from_new(p);
 }
 
@@ -71,11 +68,13 @@ void block_pool_give(struct block_pool *p, struct block *chain)
 {
 	struct block *b;
 
-	if (p->keep > 0 && chain) {
+	if (!chain)
+		return;
+	if (p->keep > 0) {
 		lock_acquire(&p->lock);
 		for (; p->n < p->keep && (b = block_pop(&chain)); p->n++)
 			block_push(&p->chain, b);
 		lock_release(&p->lock);
 	}
-	block_free_all(chain);
+	atomword_add(&p->held, -block_free_all(chain));
 }

@@ -20,7 +20,8 @@
 
 /* All zero at first. */
 struct block_pool {
-	size_t keep; /* constant: how many blocks the pool keeps */
+	size_t keep;   /* constant: how many blocks the pool keeps */
+	atomword held; /* blocks that have memory, whoever has them */
 	struct lock lock;
 	/* Protected by the lock. */
 	struct block *chain;
@@ -34,8 +35,11 @@ void block_pool_destroy(struct block_pool *p);
 /* Allocates n blocks, and keeps this many from now on.  False: no memory. */
 bool block_pool_fill(struct block_pool *p, size_t n);
 
-/* The memory of the blocks that the pool has now. */
-size_t block_pool_bytes(struct block_pool *p);
+/* The memory of all blocks of the instance, in use or not. */
+static inline size_t block_pool_bytes(const struct block_pool *p)
+{
+	return atomword_load(&p->held) * sizeof(struct block);
+}
 
 /*
  * Takes a block that is kept; if there is none, and it may grow, another one.

@@ -29,13 +29,10 @@ void bucket_destroy(struct bucket *b)
 
 size_t bucket_bytes(const struct bucket *b)
 {
-	uint32_t spares = b->spares ? b->spares->n : 0;
-	size_t bytes = sizeof(*b) + slots_bytes(&b->slots) +
-		       spares * sizeof(struct block);
+	size_t bytes = sizeof(*b) + slots_bytes(&b->slots);
 
 	for (const struct lane *l = b->lane; l < b->lane + LANES; l++)
-		bytes += l->queue.blocks * sizeof(struct block) +
-			 l->queue.size * sizeof(struct row);
+		bytes += l->queue.size * sizeof(struct row);
 	return bytes;
 }
 

@@ -203,7 +203,7 @@ void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
  */
 int64_t bucket_visit_at(const struct bucket *b, const struct lane *l);
 
-/* The bucket's memory, including itself.  Under the lock. */
+/* The bucket's memory, with itself, without blocks.  Under the lock. */
 size_t bucket_bytes(const struct bucket *b);
 
 #endif

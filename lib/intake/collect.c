@@ -16,7 +16,7 @@
 static void take_spare(struct bucket *b, struct block **spares)
 {
 	if (!b->spares && *spares)
-		block_spare(&b->spares, block_pop(spares));
+		block_push(&b->spares, block_pop(spares));
 }
 
 /* Takes all spare blocks except one.  Under the lock. */
@@ -24,9 +24,7 @@ static struct block *take_surplus(struct bucket *b)
 {
 	struct block *one = block_pop(&b->spares), *surplus = b->spares;
 
-	b->spares = NULL;
-	if (one)
-		block_spare(&b->spares, one);
+	b->spares = one;
 	return surplus;
 }
 

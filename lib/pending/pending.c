@@ -128,7 +128,6 @@ static TT_NOINLINE void add_to_chain(struct pending *p, struct block *b)
 	int64_t nearest = put_first(b);
 
 	heap_remove(&p->blocks, i);
-	p->behind++;
 	if (!first->next)
 		put_first(first);
 	while (*at && (*at)->entry[0].deadline < nearest)
@@ -152,10 +151,8 @@ static struct block *take_block(struct pending *p)
 	struct block *b = block_of(heap_at(&p->blocks, 0)), *next = b->next;
 
 	heap_remove(&p->blocks, 0);
-	if (unlikely(next != NULL)) {
-		p->behind--;
+	if (unlikely(next != NULL))
 		push_chain(p, next);
-	}
 	b->next = NULL;
 	return b;
 }
@@ -507,8 +504,5 @@ bool pending_tidy(struct pending *p, int64_t now)
 
 size_t pending_bytes(const struct pending *p)
 {
-	size_t blocks = p->blocks.n + p->behind + p->wheel.blocks;
-
-	return heap_bytes(&p->heap) + heap_bytes(&p->blocks) +
-	       blocks * sizeof(struct block);
+	return heap_bytes(&p->heap) + heap_bytes(&p->blocks);
 }

@@ -58,7 +58,6 @@ struct pending {
 	bool starved;    /* there was no memory; it is not asked for again */
 	int64_t beyond;  /* what is due later must not run; see pending_file */
 	size_t chained;  /* blocks that had to go to a chain, ever */
-	size_t behind;   /* blocks that are behind others in chains */
 	size_t reserve;  /* entries that the heap has room for; 0: no reserve */
 	size_t purge_at; /* the heap is purged when it has this many */
 	size_t purged;   /* the entry that a purge looks at next */
@@ -105,7 +104,7 @@ void pending_send_back(struct pending *p, const struct entry *e, size_t n);
  */
 bool pending_tidy(struct pending *p, int64_t now);
 
-/* Its memory, without spares. */
+/* Its memory, without blocks. */
 size_t pending_bytes(const struct pending *p);
 
 #endif

@@ -46,7 +46,6 @@ bool wheel_add(struct wheel *w, struct entry e, struct block **spares)
 		b->n = 0;
 		block_push(&l->chain[i], b);
 		l->full |= UINT64_C(1) << i;
-		w->blocks++;
 	}
 	b->entry[b->n++] = e;
 	return true;
@@ -72,7 +71,6 @@ struct block *wheel_open(struct wheel *w, int64_t *ret_last)
 	wheel_advance(w, time);
 	if (!l->chain[i])
 		l->full &= ~(UINT64_C(1) << i);
-	w->blocks--;
 	*ret_last = time | ((INT64_C(1) << slice_log2(level)) - 1);
 	return b;
 }

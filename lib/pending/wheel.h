@@ -58,7 +58,6 @@ struct level {
 /* All zero: it is empty. */
 struct wheel {
 	struct level level[WHEEL_LEVELS]; /* the finest one first */
-	size_t blocks;                    /* in all chains */
 };
 
 /* A slice of this level is 2 to the power of this nanoseconds long. */

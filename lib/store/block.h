@@ -25,21 +25,13 @@
 
 struct block {
 	struct block *next; /* in a chain */
-	/*
-	 * Entries in it, once it has left its queue.  Of a bucket's spare one:
-	 * how many the chain has from here on.
-	 */
-	uint32_t n;
-	/*
-	 * The first of a slab: how many of the slab are not free.  The others:
-	 * SLAB_NUMBER times how many are before it.
-	 */
+	uint32_t n;         /* entries in it, once it has left its queue */
+	/* Which one of the slab it is; of the first also more, see block.c. */
 	atom32 slab;
 	struct entry entry[BLOCK_ENTRIES];
 } __attribute__((aligned(16)));
 
 #define SLAB_BLOCKS 16
-#define SLAB_NUMBER 32
 
 struct slab {
 	struct block *first; /* NULL: there is no slab */
@@ -61,17 +53,20 @@ static inline struct block *slab_take(struct slab *s, uint32_t *number)
 	return s->first + *number;
 }
 
-/* No more blocks are taken. */
-void slab_close(struct slab *s);
+/* No more blocks are taken.  Returns as block_free. */
+size_t slab_close(struct slab *s);
 
 /* Touches a block from slab_take, so that the system provides it now. */
 struct block *block_begin(struct block *b, uint32_t number);
 
-/* b may be NULL. */
-void block_free(struct block *b);
+/*
+ * Returns the memory, in blocks, that has gone back to the system: none, if it
+ * has to stay; or also some that had to stay before.
+ */
+size_t block_free(struct block *b);
 
-/* Frees a chain of blocks. */
-void block_free_all(struct block *chain);
+/* The same for a chain of blocks. */
+size_t block_free_all(struct block *chain);
 
 /* Chains of blocks as stacks. */
 static inline void block_push(struct block **chain, struct block *b)
@@ -90,13 +85,6 @@ static inline struct block *block_pop(struct block **chain)
 		b->next = NULL;
 	}
 	return b;
-}
-
-/* As block_push, for a chain of spare blocks that knows how many it has. */
-static inline void block_spare(struct block **chain, struct block *b)
-{
-	b->n = *chain ? (*chain)->n + 1 : 1;
-	block_push(chain, b);
 }
 
 #endif

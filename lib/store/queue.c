@@ -19,8 +19,10 @@ void queue_init(struct queue *q)
 
 void queue_destroy(struct queue *q)
 {
-	for (uint32_t i = q->head; i != q->tail; i++)
-		block_free(queue_row(q, i)->block);
+	for (uint32_t i = q->head; i != q->tail; i++) {
+		if (queue_row(q, i)->block)
+			block_free(queue_row(q, i)->block);
+	}
 	memory_free(q->row);
 }
 
@@ -214,7 +216,7 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 /* Takes out a block in which no entry is left. */
 static void free_block(struct queue *q, uint32_t i, struct block **spares)
 {
-	block_spare(spares, take_out(q, i));
+	block_push(spares, take_out(q, i));
 	set_ends(q);
 	close_many_gaps(q);
 }

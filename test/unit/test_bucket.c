@@ -248,21 +248,6 @@ START_TEST(a_held_bucket_is_passed_over)
 }
 END_TEST
 
-START_TEST(spare_blocks_are_counted)
-{
-	enum { N = 3 };
-	size_t none;
-
-	begin();
-	none = bucket_bytes(bucket);
-	for (int i = 0; i < N; i++)
-		block_spare(&bucket->spares, block_alloc());
-	ck_assert_uint_eq(bucket_bytes(bucket),
-			  none + N * sizeof(struct block));
-	end();
-}
-END_TEST
-
 /* Whoever holds its lock.  If there is no bucket more than CPUs: as others. */
 START_TEST(who_repeats_often_has_the_last_bucket)
 {
@@ -386,7 +371,6 @@ int main(void)
 		a_little_earlier_is_not_worth_a_look_at_the_clock,
 		what_falls_is_seldom_announced,
 		a_held_bucket_is_passed_over,
-		spare_blocks_are_counted,
 		who_repeats_often_has_the_last_bucket,
 		many_buckets_make_distinct_ids,
 		each_bucket_is_asked_for_its_own,

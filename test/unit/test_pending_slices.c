@@ -178,23 +178,28 @@ static void open_many(int n)
 	}
 }
 
+static size_t all_bytes(void)
+{
+	return pending_bytes(&pending) + block_pool_bytes(&intake->pool);
+}
+
 /* Its memory: in the wheel, or in the heap. */
 START_TEST(bytes)
 {
 	enum { N = 20000, ALL = N * (int)sizeof(struct entry) };
 
 	begin_pending(2);
-	ck_assert_uint_lt(pending_bytes(&pending), 1 << 16);
+	ck_assert_uint_lt(all_bytes(), 1 << 16);
 	open_many(N);
-	ck_assert_uint_ge(pending_bytes(&pending), ALL * 9 / 10);
-	ck_assert_uint_le(pending_bytes(&pending), 2 * ALL);
+	ck_assert_uint_ge(all_bytes(), ALL * 9 / 10);
+	ck_assert_uint_le(all_bytes(), 2 * ALL);
 	end_pending();
 
 	begin_pending(2);
 	ck_assert(pending_reserve(&pending, N));
 	open_many(N);
-	ck_assert_uint_ge(pending_bytes(&pending), 2 * ALL);
-	ck_assert_uint_le(pending_bytes(&pending), 3 * ALL);
+	ck_assert_uint_ge(all_bytes(), 2 * ALL);
+	ck_assert_uint_le(all_bytes(), 3 * ALL);
 	end_pending();
 }
 END_TEST

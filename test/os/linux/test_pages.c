@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
-#include "blocks.h"
 #include "harness.h"
+#include "intake/block_pool.h"
 #include "os/pages.h"
 
 #include <stdbool.h>
@@ -49,10 +49,56 @@ START_TEST(pages_do_not_become_huge)
 }
 END_TEST
 
+/* How many pages of the slab are resident. */
+static size_t resident(struct block *first)
+{
+	unsigned char in[SLAB_BLOCKS];
+	size_t n = 0;
+
+	/* It fails if the slab is no longer there. */
+	if (mincore(first, SLAB_BLOCKS * sizeof(*first), in) == 0) {
+		for (int i = 0; i < SLAB_BLOCKS; i++)
+			n += in[i] & 1;
+	}
+	return n;
+}
+
+/* Also of slabs of which only some blocks are free. */
+START_TEST(bytes_are_what_is_resident)
+{
+	enum { SLABS = 10, N = SLABS * SLAB_BLOCKS };
+	struct block_pool p = {0};
+	struct block *b[N], *first[SLABS];
+	uint64_t rng = test_seed();
+
+	if (pages_size() != sizeof(struct block))
+		return;
+	for (int i = 0; i < N; i++) {
+		b[i] = block_pool_take(&p, true);
+		if (i % SLAB_BLOCKS == 0)
+			first[i / SLAB_BLOCKS] = b[i];
+	}
+	for (uint32_t n = N; n > 0; n--) {
+		uint32_t i = (uint32_t)random_below(&rng, n);
+		size_t pages = 0;
+
+		for (int k = 0; k < SLABS; k++)
+			pages += resident(first[k]);
+		ck_assert_uint_eq(block_pool_bytes(&p),
+				  pages * sizeof(struct block));
+		block_pool_give(&p, b[i]);
+		b[i] = b[n - 1];
+	}
+	ck_assert_uint_eq(block_pool_bytes(&p), 0);
+	block_pool_destroy(&p);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		pages_do_not_become_huge,
+		bytes_are_what_is_resident,
 	};
 
 	return RUN_TESTS("pages", tests);

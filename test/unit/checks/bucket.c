@@ -7,16 +7,9 @@
 #include "checks/slots.h"
 #include "must.h"
 
-static void check_spares(const struct block *spare)
-{
-	for (; spare; spare = spare->next)
-		must(spare->n == (spare->next ? spare->next->n + 1 : 1));
-}
-
 void bucket_check(struct bucket *b)
 {
 	lock_acquire(&b->lock);
-	check_spares(b->spares);
 	for (int i = 0; i < LANES; i++) {
 		queue_check(&b->lane[i].queue);
 		must(b->lane[i].queue.nearest >= b->nearest);

@@ -26,28 +26,19 @@ static void check_block(const struct block *b, int level, int64_t slice)
 		must(slice_of(level, b->entry[i].deadline) == slice);
 }
 
-/* Returns how many blocks the level has. */
-static size_t check_level(const struct level *l, int level)
+static void check_level(const struct level *l, int level)
 {
-	size_t blocks = 0;
-
 	for (int64_t slice = l->open; slice < l->open + SLICES; slice++) {
 		const struct block *b = l->chain[slice_index(slice)];
 
 		must(!b == !(l->full >> slice_index(slice) & 1));
-		for (; b; b = b->next) {
+		for (; b; b = b->next)
 			check_block(b, level, slice);
-			blocks++;
-		}
 	}
-	return blocks;
 }
 
 void wheel_check(const struct wheel *w)
 {
-	size_t blocks = 0;
-
 	for (int i = 0; i < WHEEL_LEVELS; i++)
-		blocks += check_level(&w->level[i], i);
-	must(blocks == w->blocks);
+		check_level(&w->level[i], i);
 }
