@@ -5,7 +5,6 @@
 #include "intake/block_pool.h"
 #include "intake/garbage.h"
 #include "os/keep.h"
-#include "os/memory.h"
 #include "store/vacancy.h"
 
 int arrival_grow_slots(struct bucket *b)
@@ -46,17 +45,16 @@ int arrival_grow_slots(struct bucket *b)
 	return 0;
 }
 
-/* False: no memory. */
-static bool add_rows(struct bucket *b, struct lane *l, uint32_t size)
+bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size)
 {
-	struct row *rows = memory_alloc(size * sizeof(*rows));
+	struct rows rows;
 
-	if (!rows)
+	if (!rows_alloc(&rows, size))
 		return false;
 	lock_acquire(&b->lock);
-	rows = queue_give_rows(&l->queue, rows, size);
+	queue_give_rows(&l->queue, &rows);
 	lock_release(&b->lock);
-	memory_free(rows);
+	rows_free(rows);
 	return true;
 }
 
@@ -109,7 +107,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 			     bool slot)
 {
 	KEEP_ERRNO;
-	bool full, spare, grows;
+	bool full, more, spare, grows;
 	uint32_t rows;
 
 	tell(b, w, l);
@@ -117,13 +115,14 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);
 	full = !queue_has_room(&l->queue, 1);
-	rows = full ? queue_wants_rows(&l->queue) : 0;
+	rows = queue_wants_rows(&l->queue);
+	more = full && rows > l->queue.size;
 	spare = full && !b->spares;
 	grows = b->grows;
 	lock_release(&b->lock);
 	if (slot)
 		return arrival_grow_slots(b);
-	if ((rows > 0 && !(grows && add_rows(b, l, rows))) ||
+	if ((more && !(grows && arrival_give_rows(b, l, rows))) ||
 	    (spare && !add_spare(b, grows)))
 		return -ENOMEM;
 	return 0;

@@ -48,6 +48,12 @@ int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l, bool slot);
 int arrival_grow_slots(struct bucket *b);
 
 /*
+ * Gives the lane as many rows as it wants (queue_wants_rows), more or fewer.
+ * False: no memory.  Without the lock.
+ */
+bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size);
+
+/*
  * Announces a deadline, or an earlier time, to the driver.  Returns as
  * wakeup_announce.  Under the lock.
  */
@@ -88,7 +94,7 @@ static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 {
 	return likely(queue_has_room(&l->queue, 1)) ||
-	       (queue_wants_rows(&l->queue) == 0 &&
+	       (queue_wants_rows(&l->queue) <= l->queue.size &&
 		queue_extend(&l->queue, &b->spares));
 }
 

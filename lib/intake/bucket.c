@@ -32,7 +32,7 @@ size_t bucket_bytes(const struct bucket *b)
 	size_t bytes = sizeof(*b) + slots_bytes(&b->slots);
 
 	for (const struct lane *l = b->lane; l < b->lane + LANES; l++)
-		bytes += l->queue.size * sizeof(struct row);
+		bytes += queue_bytes(&l->queue);
 	return bytes;
 }
 

@@ -4,7 +4,6 @@
 #include "intake/arrival.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"
-#include "os/memory.h"
 
 #include <errno.h>
 
@@ -56,19 +55,12 @@ static bool reserve_slots(struct bucket *b, size_t n)
 
 static bool reserve_rows(struct queue *q, size_t blocks)
 {
-	uint32_t size = queue_wants_rows(q);
-	struct row *row;
+	struct rows rows;
 
-	/* size is eight at first.  Seven of eight rows can be used. */
-	while (size - size / 8 <= blocks)
-		size *= 2;
-	row = memory_alloc(size * sizeof(*row));
-	if (!row)
+	q->least = queue_rows_for(blocks);
+	if (!rows_alloc(&rows, q->least))
 		return false;
-	/* Also touches them. */
-	for (uint32_t i = 0; i < size; i++)
-		row[i] = (struct row){INT64_MAX, NULL, 0, 0};
-	queue_give_rows(q, row, size);
+	queue_give_rows(q, &rows);
 	return true;
 }
 

@@ -2,28 +2,28 @@
 #include "config.h"
 
 #include "os/memory.h"
+#include "os/pages.h"
 #include "pending/heap.h"
 
 #include <string.h>
 
 void heap_destroy(struct heap *h)
 {
-	memory_free(h->array);
+	pages_free(h->array, heap_bytes(h));
 	*h = (struct heap){0};
 }
 
 /* False: no memory, and nothing has changed. */
 static TT_NOINLINE bool resize(struct heap *h, size_t size)
 {
-	struct entry *array =
-		memory_alloc_aligned(TT_CACHE_LINE, size * sizeof(*array));
+	struct entry *array = pages_alloc(size * sizeof(*array));
 
 	if (!array)
 		return false;
 	if (h->n > 0)
 		memory_move(array, h->array,
 			    (h->n + HEAP_SHIFT) * sizeof(*array));
-	memory_free(h->array);
+	pages_free(h->array, heap_bytes(h));
 	h->array = array;
 	h->size = size;
 	return true;

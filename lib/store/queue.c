@@ -2,9 +2,10 @@
 #include "config.h"
 
 #include "os/memory.h"
+#include "os/pages.h"
 #include "store/queue.h"
 
-#define MIN_ROWS 8
+#include <string.h>
 
 /* How many rows are looked at to find another block. */
 #define ROOM_ROWS 64
@@ -14,7 +15,44 @@ void queue_init(struct queue *q)
 	*q = (struct queue){
 		.nearest = INT64_MAX,
 		.last_nearest = INT64_MAX,
+		.row = q->own,
+		.size = ROWS_OWN,
+		.least = ROWS_OWN,
 	};
+}
+
+/* In whole pages. */
+static size_t rows_bytes(uint32_t size)
+{
+	return (size * sizeof(struct row) + BLOCK_BYTES - 1) / BLOCK_BYTES *
+	       BLOCK_BYTES;
+}
+
+/* Also touches them. */
+bool rows_alloc(struct rows *rows, uint32_t size)
+{
+	*rows = (struct rows){NULL, size};
+	if (size == ROWS_OWN)
+		return true;
+	rows->row = pages_alloc(rows_bytes(size));
+	if (rows->row)
+		memset(rows->row, 0, rows_bytes(size));
+	return rows->row != NULL;
+}
+
+void rows_free(struct rows rows)
+{
+	pages_free(rows.row, rows_bytes(rows.size));
+}
+
+static struct rows rows_of(const struct queue *q)
+{
+	return (struct rows){q->row == q->own ? NULL : q->row, q->size};
+}
+
+size_t queue_bytes(const struct queue *q)
+{
+	return rows_of(q).row ? rows_bytes(q->size) : 0;
 }
 
 void queue_destroy(struct queue *q)
@@ -23,7 +61,7 @@ void queue_destroy(struct queue *q)
 		if (queue_row(q, i)->block)
 			block_free(queue_row(q, i)->block);
 	}
-	memory_free(q->row);
+	rows_free(rows_of(q));
 }
 
 static bool is_last(const struct queue *q, uint32_t i)
@@ -115,27 +153,40 @@ static void close_many_gaps(struct queue *q)
 }
 
 /*
- * More rows are wanted before all are used: otherwise the gaps would be closed
- * again and again.
+ * One in eight is left over: otherwise the gaps would be closed again and
+ * again.
  */
-uint32_t queue_wants_rows(const struct queue *q)
+uint32_t queue_rows_for(size_t blocks)
 {
-	if (q->blocks < q->size - q->size / 8)
-		return 0;
-	return q->size ? q->size * 2 : MIN_ROWS;
+	uint32_t size = ROWS_OWN;
+
+	while (blocks >= size - size / 8)
+		size = size < ROWS_MAPPED ? ROWS_MAPPED : 2 * size;
+	return size;
 }
 
-struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size)
+uint32_t queue_wants_rows(const struct queue *q)
 {
-	struct row *old = q->row;
+	uint32_t size = queue_rows_for(q->blocks);
 
-	if (size <= q->size || queue_wants_rows(q) == 0)
-		return row;
+	if (size < q->least)
+		size = q->least;
+	return size > q->size || size < q->size / 4 ? size : q->size;
+}
+
+void queue_give_rows(struct queue *q, struct rows *rows)
+{
+	struct row *row = rows->row ? rows->row : q->own;
+	struct rows old = rows_of(q);
+
+	if (rows->size == q->size || rows->size != queue_wants_rows(q))
+		return;
+	close_gaps(q);
 	for (uint32_t i = q->head; i != q->tail; i++)
-		row[i & (size - 1)] = *queue_row(q, i);
+		row[i & (rows->size - 1)] = *queue_row(q, i);
 	q->row = row;
-	q->size = size;
-	return old;
+	q->size = rows->size;
+	*rows = old;
 }
 
 bool queue_extend(struct queue *q, struct block **spares)
@@ -225,6 +276,12 @@ TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
 {
 	complete(q);
 	free_block(q, q->head, spares);
+}
+
+void queue_shrink(struct queue *q, struct block **spares)
+{
+	if (q->blocks > 0 && !queue_front(q))
+		queue_next_block(q, spares);
 }
 
 /*

@@ -7,11 +7,11 @@
  *
  * Guarantees:
  *  1. Adding and taking out cost the same whatever the size, except for the
- *     rows (24 bytes for 255 entries): these are copied each time that their
- *     number has doubled, and moved together when half of them are gaps.
+ *     rows (24 bytes for 255 entries): these are copied when their number is
+ *     doubled, or falls, and moved together when half of them are gaps.
  *  2. All blocks except the first and the last are full, unless they had holes.
- *  3. No function on a queue allocates memory.  If there is no room, a caller
- *     that adds an entry first brings a block or rows.
+ *  3. No function on a queue allocates memory or frees it.  If there is no
+ *     room, a caller that adds an entry first brings a block or rows.
  *  4. A row's time is never later than an entry of its block, and `nearest` is
  *     never later than any entry.
  *
@@ -33,7 +33,23 @@ struct row {
 	uint32_t begin;      /* they begin here; not up to date if the first */
 };
 
+/*
+ * A queue has so many rows itself.  More are in pages of their own: in malloc's
+ * they would keep those below them, which are the program's, when a peak is
+ * over.  The fewest fill most of a page.
+ */
+#define ROWS_OWN    8
+#define ROWS_MAPPED 128
+
+/* Rows for a queue. */
+struct rows {
+	struct row *row; /* NULL: the queue's own */
+	uint32_t size;   /* a power of two */
+};
+
 struct queue {
+	/* In front, so that what calls use lies together. */
+	struct row own[ROWS_OWN];
 	struct entry *front;     /* the first entry, or back */
 	struct entry *back;      /* behind the last entry */
 	struct entry *front_end; /* behind the first block's entries, or room */
@@ -42,9 +58,10 @@ struct queue {
 	int64_t last_nearest;    /* no entry of the last block is due earlier */
 	/* A ring.  The first row and the last have a block. */
 	struct row *row;
-	uint32_t size; /* a power of two, or 0 */
-	uint32_t head; /* the first row; only grows, modulo 2^32 */
-	uint32_t tail; /* behind the last */
+	uint32_t size;  /* a power of two */
+	uint32_t head;  /* the first row; only grows, modulo 2^32 */
+	uint32_t tail;  /* behind the last */
+	uint32_t least; /* it never has fewer rows */
 	uint32_t blocks;
 };
 
@@ -83,17 +100,31 @@ void queue_destroy(struct queue *q);
  */
 bool queue_extend(struct queue *q, struct block **spares);
 
+/* How many rows a queue needs that gets up to so many blocks. */
+uint32_t queue_rows_for(size_t blocks);
+
 /*
- * How many rows the queue must have before it can get another block; 0: no more
- * than it has.
+ * How many rows the queue should have: more than it has, before it gets another
+ * block; or fewer, which need not be.
  */
 uint32_t queue_wants_rows(const struct queue *q);
 
+/* So many rows, from queue_wants_rows or queue_rows_for.  False: no memory. */
+bool rows_alloc(struct rows *rows, uint32_t size);
+
 /*
- * Gives the queue this many rows, if it still wants them: as many as it wants,
- * or twice as many, and so on.  Returns the rows that the caller must free.
+ * Gives these rows to the queue, if it still wants so many.  *rows is what must
+ * be freed then.
  */
-struct row *queue_give_rows(struct queue *q, struct row *row, uint32_t size);
+void queue_give_rows(struct queue *q, struct rows *rows);
+
+void rows_free(struct rows rows);
+
+/* The memory of its rows. */
+size_t queue_bytes(const struct queue *q);
+
+/* If no entry is left, gives the last block to *spares. */
+void queue_shrink(struct queue *q, struct block **spares);
 
 /*
  * One step: takes out blocks that may hold an entry that is due by `by`, and

@@ -12,8 +12,7 @@
 #include "must.h"
 #include "store/queue.h"
 
-/* As in queue.c. */
-enum { MIN_ROWS = 8, STEP_ROWS = QUEUE_STEP_ROWS, STEP_BLOCKS = QUEUE_STEP };
+enum { STEP_ROWS = QUEUE_STEP_ROWS, STEP_BLOCKS = QUEUE_STEP };
 
 static struct queue queue;
 static struct block *spares;
@@ -39,24 +38,24 @@ static inline void end(void)
 	block_free_all(spares);
 }
 
-/* True: it has more rows now. */
+/* As many rows as it wants.  True: it has others now. */
 static inline bool make_rows(void)
 {
-	uint32_t n = queue_wants_rows(&queue);
-	struct row *rows;
+	struct rows rows;
+	uint32_t size = queue.size;
 
-	if (n == 0)
-		return false;
-	rows = malloc(n * sizeof(*rows));
-	free(queue_give_rows(&queue, rows, n));
-	return true;
+	must(rows_alloc(&rows, queue_wants_rows(&queue)));
+	queue_give_rows(&queue, &rows);
+	rows_free(rows);
+	return queue.size != size;
 }
 
 static inline void make_room(void)
 {
 	if (queue_has_room(&queue, 1))
 		return;
-	make_rows();
+	if (queue_wants_rows(&queue) > queue.size)
+		make_rows();
 	if (!spares)
 		block_push(&spares, block_alloc());
 	must(queue_extend(&queue, &spares));

@@ -105,18 +105,10 @@ START_TEST(never_is_not_earlier)
 }
 END_TEST
 
-/* Without a block or a row there is no room, and nothing changes. */
-START_TEST(extends_only_with_a_block_and_a_row)
+/* Without a block there is no room, and nothing changes. */
+START_TEST(extends_only_with_a_block)
 {
 	begin();
-	block_push(&spares, block_alloc());
-	ck_assert_uint_eq(queue_wants_rows(&queue), MIN_ROWS);
-	ck_assert(!queue_extend(&queue, &spares));
-	ck_assert_ptr_nonnull(spares);
-	ck_assert(make_rows());
-	ck_assert_uint_eq(queue_wants_rows(&queue), 0);
-	block_free_all(spares);
-	spares = NULL;
 	ck_assert(!queue_extend(&queue, &spares));
 	ck_assert(!make_rows());
 	add(1, 1);
@@ -127,19 +119,19 @@ END_TEST
 /* Two threads may have brought rows. */
 START_TEST(rows_that_are_not_wanted_come_back)
 {
-	struct row *rows = malloc(4 * MIN_ROWS * sizeof(*rows));
+	struct rows rows, same;
 
+	ck_assert(rows_alloc(&rows, ROWS_MAPPED));
+	same = rows;
 	begin();
+	queue_give_rows(&queue, &same);
+	ck_assert_ptr_eq(same.row, rows.row);
+	add_blocks(ROWS_OWN - 1, 1);
 	ck_assert(make_rows());
-	ck_assert_ptr_eq(queue_give_rows(&queue, rows, MIN_ROWS), rows);
-	ck_assert_ptr_eq(queue_give_rows(&queue, rows, 2 * MIN_ROWS), rows);
-	add_blocks(MIN_ROWS - 1, 1);
-	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
-	ck_assert_ptr_eq(queue_give_rows(&queue, rows, MIN_ROWS), rows);
-	/* More than it wants will do. */
-	free(queue_give_rows(&queue, rows, 4 * MIN_ROWS));
-	ck_assert_uint_eq(queue_wants_rows(&queue), 0);
-	add_blocks(4 * MIN_ROWS - 1, 1);
+	queue_give_rows(&queue, &same);
+	ck_assert_ptr_eq(same.row, rows.row);
+	ck_assert_uint_eq(queue.size, ROWS_MAPPED);
+	rows_free(rows);
 	end();
 }
 END_TEST
@@ -147,11 +139,10 @@ END_TEST
 START_TEST(rows_are_wanted_when_few_are_left)
 {
 	begin();
-	ck_assert_uint_eq(queue_wants_rows(&queue), MIN_ROWS);
-	add_blocks(MIN_ROWS - 2, 1);
-	ck_assert_uint_eq(queue_wants_rows(&queue), 0);
+	add_blocks(ROWS_OWN - 2, 1);
+	ck_assert_uint_eq(queue_wants_rows(&queue), ROWS_OWN);
 	add_blocks(1, 1);
-	ck_assert_uint_eq(queue_wants_rows(&queue), 2 * MIN_ROWS);
+	ck_assert_uint_eq(queue_wants_rows(&queue), ROWS_MAPPED);
 	block_push(&spares, block_alloc());
 	block_push(&spares, block_alloc());
 	ck_assert(queue_extend(&queue, &spares));
@@ -162,6 +153,8 @@ START_TEST(rows_are_wanted_when_few_are_left)
 	ck_assert(queue_extend(&queue, &spares));
 	queue_push(&queue, (struct entry){1, 0, 1});
 	queue_check(&queue);
+	add_blocks(ROWS_MAPPED, 1);
+	ck_assert_uint_eq(queue.size, 2 * ROWS_MAPPED);
 	end();
 }
 END_TEST
@@ -169,9 +162,10 @@ END_TEST
 /* From all places where the ring may begin, and where its count wraps. */
 START_TEST(rows_grow)
 {
-	enum { N = 20 };
+	enum { N = ROWS_MAPPED * 3 / 2, PLACES = 16 };
 
-	for (uint32_t at = UINT32_MAX - 30; at != 10; at++) {
+	for (uint32_t k = 0; k < PLACES; k++) {
+		uint32_t at = UINT32_MAX - N + k * (N / PLACES + 1);
 		uint32_t in = 0, out = 0;
 
 		begin_at(at);
@@ -183,7 +177,7 @@ START_TEST(rows_grow)
 				pop();
 			out += i % 3 == 0 ? BLOCK_ENTRIES : 0;
 		}
-		ck_assert_uint_gt(queue.size, MIN_ROWS);
+		ck_assert_uint_gt(queue.size, ROWS_MAPPED);
 		queue_check(&queue);
 		for (; out < in; out++) {
 			ck_assert_uint_eq(queue_front(&queue)->ticket, out);
@@ -194,21 +188,95 @@ START_TEST(rows_grow)
 }
 END_TEST
 
-/* Only with twice as many blocks: gaps are closed before. */
+/* With twice as many blocks: gaps are closed before. */
 START_TEST(rows_grow_no_further_than_the_blocks)
 {
+	enum { N = ROWS_MAPPED / 2 };
+
 	begin();
-	for (int i = 0; i < 200; i++) {
-		add_blocks(1, 1000);
+	for (int i = 0; i < 10 * N; i++) {
+		add_blocks(1, 10 * N);
 		add_blocks(1, i);
 		ck_assert_uint_eq(take_all(i), 1);
-		if (i >= MIN_ROWS) {
+		if (i >= N) {
 			for (size_t k = 0; k < BLOCK_ENTRIES; k++)
 				pop();
 		}
-		ck_assert_uint_le(queue.size, 2 * MIN_ROWS);
+		ck_assert_uint_le(queue.size, ROWS_MAPPED);
 	}
-	ck_assert_uint_eq(queue_size(&queue), MIN_ROWS * BLOCK_ENTRIES);
+	ck_assert_uint_eq(queue_size(&queue), N * BLOCK_ENTRIES);
+	end();
+}
+END_TEST
+
+/* Wherever the ring begins, and with gaps; in steps, or at once. */
+START_TEST(rows_go_when_the_blocks_do)
+{
+	enum { N = 16 * ROWS_MAPPED };
+
+	for (uint32_t at = 0; at < N; at += 307) {
+		begin_at(UINT32_MAX - at);
+		for (uint32_t i = 0; i < N; i++)
+			add_blocks(1, i % 2 == 0 ? 100 : 50);
+		ck_assert_uint_eq(queue.size, 2 * N);
+		take_all(50);
+		while (queue.blocks > ROWS_OWN / 2) {
+			for (size_t i = 0; i < BLOCK_ENTRIES; i++)
+				pop();
+			if (at % 2 == 0 && make_rows())
+				queue_check(&queue);
+			must(queue.blocks < queue.size);
+		}
+		make_rows();
+		ck_assert_uint_eq(queue.size, ROWS_OWN);
+		ck_assert_uint_eq(queue_size(&queue),
+				  queue.blocks * BLOCK_ENTRIES);
+		end();
+	}
+}
+END_TEST
+
+/* A reserve's stay. */
+START_TEST(rows_stay_that_are_the_least)
+{
+	begin();
+	queue.least = 2 * ROWS_MAPPED;
+	ck_assert(make_rows());
+	ck_assert_uint_eq(queue.size, 2 * ROWS_MAPPED);
+	add_blocks(8 * ROWS_MAPPED, 1);
+	ck_assert_uint_gt(queue.size, 8 * ROWS_MAPPED);
+	take_all(1);
+	ck_assert(make_rows());
+	ck_assert_uint_eq(queue.size, 2 * ROWS_MAPPED);
+	end();
+}
+END_TEST
+
+/* Nothing stays of a queue in which no entry is left. */
+START_TEST(shrinks_to_nothing)
+{
+	begin();
+	queue_shrink(&queue, &spares);
+	ck_assert_ptr_null(spares);
+	for (int round = 0; round < 3; round++) {
+		add_blocks(ROWS_OWN, 1);
+		add(1, 7);
+		ck_assert_uint_gt(queue_bytes(&queue), 0);
+		queue_shrink(&queue, &spares);
+		ck_assert_uint_eq(queue.blocks, ROWS_OWN + 1);
+		while (queue_front(&queue))
+			pop();
+		ck_assert_uint_eq(queue.blocks, 1);
+		queue_shrink(&queue, &spares);
+		ck_assert_uint_eq(queue.blocks, 0);
+		ck_assert_uint_eq(count_blocks(spares), ROWS_OWN + 1);
+		queue_check(&queue);
+		ck_assert(make_rows());
+		ck_assert_uint_eq(queue_bytes(&queue), 0);
+		queue_check(&queue);
+		block_free_all(spares);
+		spares = NULL;
+	}
 	end();
 }
 END_TEST
@@ -222,11 +290,14 @@ int main(void)
 		tells_what_lies_together,
 		tells_what_is_earlier_than_all,
 		never_is_not_earlier,
-		extends_only_with_a_block_and_a_row,
+		extends_only_with_a_block,
 		rows_that_are_not_wanted_come_back,
 		rows_are_wanted_when_few_are_left,
 		rows_grow,
 		rows_grow_no_further_than_the_blocks,
+		rows_go_when_the_blocks_do,
+		rows_stay_that_are_the_least,
+		shrinks_to_nothing,
 	};
 
 	return RUN_TESTS("queue", tests);
