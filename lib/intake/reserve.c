@@ -61,6 +61,7 @@ static bool reserve_rows(struct queue *q, size_t blocks)
 	if (!rows_alloc(&rows, q->least))
 		return false;
 	queue_give_rows(q, &rows);
+	rows_free(rows);
 	return true;
 }
 

@@ -15,8 +15,8 @@
  *  1. If a system cannot do something, the function does nothing, or says so.
  *     No timer depends on it.
  *
- * Any thread: cpu, all_cpus, wipe_in_children, keep_pages_small, empty_pages.  A
- * new thread, for itself: name_thread, be_as_nice.
+ * Any thread: cpu, all_cpus, wipe_in_children, keep_pages_small, empty_pages.
+ * A new thread, for itself: name_thread, be_as_nice.
  */
 #ifndef TT_SYSTEM_H
 #define TT_SYSTEM_H

@@ -15,11 +15,11 @@
  * The array lies in pages of its own.  (In malloc's, it would keep those below
  * it, which are the program's, when a peak is over.)
  *
- * It is copied when it must grow or can shrink.  It holds what is due
- * within the same 131 us (wheel.h), or belongs to a reserve, which stays.  So
- * copying is a small part of what these timers cost anyway: with four million
- * of them, growing takes 28 ms and shrinking 16 ms, and taking them out 1.7 s
- * (in a virtual machine with two CPUs).
+ * It is copied when it must grow or can shrink.  It holds what is due within
+ * the same 131 us (wheel.h), or belongs to a reserve, which stays.  So copying
+ * is a small part of what these timers cost anyway: with four million of them,
+ * growing takes 28 ms and shrinking 16 ms, and taking them out 1.7 s (in a
+ * virtual machine with two CPUs).
  *
  * Not thread-safe; the driver owns it.
  */
