@@ -327,6 +327,26 @@ static void *race(void *arg)
 	return wrong;
 }
 
+/* For twice its share, in each lane; and they stay. */
+START_TEST(rows)
+{
+	enum { MANY = 100000 };
+
+	start_with(MANY, 0);
+	for (uint32_t i = 0; i < cpus(); i++) {
+		for (int k = 0; k < LANES; k++) {
+			const struct queue *q =
+				&tt->engine.intake->bucket[i].lane[k].queue;
+
+			ck_assert_uint_ge(q->size / 8 * 7 * BLOCK_ENTRIES,
+					  2 * MANY / cpus());
+			ck_assert_uint_eq(queue_wants_rows(q), q->size);
+		}
+	}
+	end();
+}
+END_TEST
+
 /* All of them together use up all of it. */
 START_TEST(many_threads)
 {
@@ -539,9 +559,7 @@ int main(void)
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		no_memory_for_it,
 #endif
-		salvage,
-		salvaged_before_it_is_found,
-		pool,
+		salvage,          salvaged_before_it_is_found, pool, rows,
 	};
 	/* An executor keeps what it has, dead or not. */
 	const TTest *const without_executor[] = {
