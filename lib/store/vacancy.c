@@ -15,20 +15,32 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 	return (struct slot_floor *)end + (word - first);
 }
 
-/* The first word has no floor.  Acquire: pairs with note. */
+/* A word's bit, in the lowest place; above it, those of the words behind it. */
+static uint32_t from_bit(uint32_t bits, uint32_t word)
+{
+	return bits >> word % VACANT_WORDS;
+}
+
+/* The first word is never vacant.  Acquire: pairs with note. */
 bool vacancy_has(const struct slots *t, uint32_t word)
 {
 	return word > 1 &&
-	       atom32_load_acquire(&slots_floor(t, word)->next) != 0;
+	       from_bit(atom32_load_acquire(&slots_vacant(t, word)->words),
+			word) &
+		       1;
 }
 
 /*
  * Release: pairs with vacancy_has.  Who skips the word sees that its timers
  * have ended.
  */
-static void note(struct slots *t, uint32_t word, uint32_t next)
+static void note(struct slots *t, uint32_t word, bool vacant)
 {
-	atom32_store_release(&slots_floor(t, word)->next, next);
+	atom32 *words = &slots_vacant(t, word)->words;
+	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS;
+	uint32_t others = atom32_load(words) & ~bit;
+
+	atom32_store_release(words, vacant ? others | bit : others);
 }
 
 void vacancy_next_period(struct slots *t)
@@ -104,9 +116,10 @@ struct words vacancy_choose(struct slots *t)
 	}
 	for (uint32_t i = chosen.first; i < chosen.first + chosen.n; i++) {
 		*slots_word(t, i) = 0;
-		note(t, i, SLOTS_NONE_VACANT);
+		note(t, i, true);
 	}
 	t->vacancies += chosen.n;
+	t->held = chosen;
 	slots_set_enough(t);
 	return chosen;
 }
@@ -141,26 +154,42 @@ bool vacancy_empty(const struct slots *t, struct words w)
 	return false;
 }
 
-/* The lowest is the first to be taken. */
 void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
-	for (uint32_t i = w.first + w.n; i-- > w.first;) {
-		if (emptied) {
-			note(t, i, t->vacant);
-			t->vacant = i;
-		} else {
-			vacancy_add(t, i);
-		}
-	}
+	t->held.n = 0;
+	if (w.first < t->vacant)
+		t->vacant = w.first;
+	for (uint32_t i = w.first; !emptied && i < w.first + w.n; i++)
+		vacancy_add(t, i);
 	t->keeps = !emptied;
+}
+
+/*
+ * Passes the words that cannot be taken: those that the driver has make it look
+ * here again when they are kept.  In the first chunks there are fewer than 32.
+ */
+uint32_t vacancy_next(struct slots *t)
+{
+	for (; t->vacant < t->fresh; t->vacant++) {
+		uint32_t word = t->vacant,
+			 bits = from_bit(
+				 atom32_load(&slots_vacant(t, word)->words),
+				 word);
+
+		if (bits & 1 && word - t->held.first >= t->held.n)
+			return word;
+		if (bits == 0 && word >= VACANT_WORDS)
+			t->vacant |= VACANT_WORDS - 1;
+	}
+	return 0;
 }
 
 uint32_t vacancy_take(struct slots *t)
 {
-	uint32_t word = t->vacant;
+	uint32_t word = vacancy_next(t);
 
-	if (word > SLOTS_NONE_VACANT)
-		t->vacant = atom32_load(&slots_floor(t, word)->next);
+	if (word > 0)
+		note(t, word, false);
 	return word;
 }
 
@@ -182,7 +211,7 @@ void vacancy_fill(const struct slots *t, uint32_t word)
 
 void vacancy_add(struct slots *t, uint32_t word)
 {
-	note(t, word, 0);
+	note(t, word, false);
 	*slots_word(t, word) = UINT64_MAX;
 	t->last = word;
 	t->vacancies--;

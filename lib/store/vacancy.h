@@ -17,9 +17,9 @@
  *     back nothing, and the system need not clear pages for it again.
  *  3. A step takes a few microseconds, and holds the lock for less than one.
  *
- * The lock is held only while words are chosen, and while they are put on the
- * list or taken from it.  Between these, a word belongs to the thread that has
- * chosen or taken it: no bit of it is set, and no timer is in it.
+ * The lock is held only while words are chosen or kept, and while one is taken
+ * or added.  Between these, a word belongs to the thread that has chosen or
+ * taken it: none of its slots is free, and no timer is in it.
  *
  * The driver: choose, empty, keep.  Any thread: take, fill, add.  As the name
  * says, or else under the lock: the rest.  test/model/vacancy.pml is a model of
@@ -36,12 +36,6 @@
  */
 #define VACANCY_TIMES 4
 
-/* Words one behind the other. */
-struct words {
-	uint32_t first;
-	uint32_t n;
-};
-
 /* A new period begins.  Under the lock. */
 void vacancy_next_period(struct slots *t);
 
@@ -53,7 +47,8 @@ uint32_t vacancy_surplus(const struct slots *t);
 uint32_t vacancy_surplus_later(const struct slots *t);
 
 /*
- * Chooses words to give back: they are no longer free.  None: there is no
+ * Chooses words to give back: they are no longer free, and cannot be taken
+ * until they are kept, which comes before others are chosen.  None: there is no
  * surplus, or none was found in this step, and the next one goes on.  Under the
  * lock.
  */
@@ -80,7 +75,7 @@ bool vacancy_has(const struct slots *t, uint32_t word);
 bool vacancy_empty(const struct slots *t, struct words w);
 
 /*
- * Puts them on the list; or, if they were not emptied, makes them free.  Under
+ * Now they can be taken; or, if they were not emptied, they are free.  Under
  * the lock.
  */
 void vacancy_keep(struct slots *t, struct words w, bool emptied);
@@ -88,14 +83,17 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied);
 /*
  * To use a vacant word again:
  *
- *  - vacancy_take takes one off the list, or returns SLOTS_NONE_VACANT.  Under
- *    the lock.
+ *  - vacancy_take takes the lowest, or returns 0: there is none.  Under the
+ *    lock.
  *  - vacancy_fill sets its slots to the floor.  Without the lock.
  *  - vacancy_add makes them free.  Under the lock.
  */
 uint32_t vacancy_take(struct slots *t);
 void vacancy_fill(const struct slots *t, uint32_t word);
 void vacancy_add(struct slots *t, uint32_t word);
+
+/* The one that would be taken.  Under the lock. */
+uint32_t vacancy_next(struct slots *t);
 
 /* The floor of a word that is not the first. */
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word);
