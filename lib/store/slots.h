@@ -87,7 +87,6 @@ struct slots {
 	uint32_t told;     /* used, when that was told last; see slots_ready */
 	uint32_t step;     /* used may grow to this before it is told */
 	/* Words whose memory was given back; see vacancy.h. */
-	bool keeps;         /* the system takes none back */
 	uint32_t vacant;    /* no word below this one can be taken */
 	uint32_t vacancies; /* how many, and those that a thread has */
 	struct words held;  /* those that the driver has */

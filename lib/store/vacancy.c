@@ -56,7 +56,7 @@ static uint32_t surplus_over(const struct slots *t, uint32_t used)
 		t->least + ((uint64_t)used * VACANCY_TIMES >> SLOT_WORD_LOG2);
 	uint32_t n = slots_words(t);
 
-	return !t->keeps && n > stay ? n - (uint32_t)stay : 0;
+	return n > stay ? n - (uint32_t)stay : 0;
 }
 
 uint32_t vacancy_surplus(const struct slots *t)
@@ -159,9 +159,12 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied)
 	t->held.n = 0;
 	if (w.first < t->vacant)
 		t->vacant = w.first;
-	for (uint32_t i = w.first; !emptied && i < w.first + w.n; i++)
+	if (emptied)
+		return;
+	for (uint32_t i = w.first; i < w.first + w.n; i++)
 		vacancy_add(t, i);
-	t->keeps = !emptied;
+	/* No more in this period, nor in the next. */
+	t->peak = UINT32_MAX;
 }
 
 /*

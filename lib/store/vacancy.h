@@ -69,14 +69,13 @@ bool vacancy_has(const struct slots *t, uint32_t word);
 /*
  * Notes their floors and gives the memory back.  False: the system does not
  * take it, for example because it is locked, or takes a part, which is filled
- * in again; vacancy_keep then sees to it that no more is tried here, for good.
- * Without the lock.
+ * in again.  Without the lock.
  */
 bool vacancy_empty(const struct slots *t, struct words w);
 
 /*
- * Now they can be taken; or, if they were not emptied, they are free.  Under
- * the lock.
+ * Now they can be taken; or, if they were not emptied, they are free, and there
+ * is no surplus until two periods have begun.  Under the lock.
  */
 void vacancy_keep(struct slots *t, struct words w, bool emptied);
 
