@@ -69,12 +69,25 @@ uint32_t vacancy_surplus_later(const struct slots *t)
 	return surplus_over(t, t->used);
 }
 
-/* Are these words, which are a page, free, and are no slots taken from them? */
+/*
+ * Is a slot of this word half used up?  The floor was noted when the word was
+ * to be given back; none of its slots has gone below that since then.
+ */
+static bool is_high(const struct slot_floor *f)
+{
+	return f->state > UINT32_MAX / 2 || f->ticket > TICKET_WORN / 2;
+}
+
+/*
+ * Are these words, which are a page, free, and may they go?  Are no slots taken
+ * from them?
+ */
 static bool is_free(const struct slots *t, struct words page)
 {
 	for (uint32_t i = page.first; i < page.first + page.n; i++) {
 		if (i >= t->fresh || i == t->word ||
-		    *slots_word(t, i) != UINT64_MAX)
+		    *slots_word(t, i) != UINT64_MAX ||
+		    is_high(slots_floor(t, i)))
 			return false;
 	}
 	return true;
@@ -124,13 +137,12 @@ struct words vacancy_choose(struct slots *t)
 	return chosen;
 }
 
-/* The slots are free: nobody changes them. */
-static void note_floor(const struct slots *t, uint32_t word)
+/* The slots are free: nobody changes them.  False: the word stays. */
+static bool note_floor(const struct slots *t, uint32_t word)
 {
 	const struct slot *s = slots_get(t, word << SLOT_WORD_LOG2);
 	struct slot_floor *f = slots_floor(t, word);
 
-	f->state = f->ticket = 0;
 	for (const struct slot *end = s + SLOT_FIRST_NUMBER; s < end; s++) {
 		uint32_t state = atom32_load(&s->state);
 		uint32_t ticket = atom32_load(&s->ticket);
@@ -138,12 +150,17 @@ static void note_floor(const struct slots *t, uint32_t word)
 		f->state = state > f->state ? state : f->state;
 		f->ticket = ticket > f->ticket ? ticket : f->ticket;
 	}
+	return !is_high(f);
 }
 
 bool vacancy_empty(const struct slots *t, struct words w)
 {
+	bool all = true;
+
 	for (uint32_t i = 0; i < w.n; i++)
-		note_floor(t, w.first + i);
+		all &= note_floor(t, w.first + i);
+	if (!all)
+		return false;
 	if (system_empty_pages(slots_get(t, w.first << SLOT_WORD_LOG2),
 			       ((size_t)w.n << SLOT_WORD_LOG2) *
 				       sizeof(struct slot)))

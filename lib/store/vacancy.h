@@ -10,7 +10,8 @@
  *
  * Guarantees:
  *  1. No id names a second timer, and no entry counts for a second timer, over
- *     this.
+ *     this.  One slot does not wear the others of its word: if half of its
+ *     generations or tickets are used up, the word stays.
  *  2. Memory is given back only if there is more than VACANCY_TIMES as much as
  *     was used at most in this period and the one before, and some (least).  So
  *     a program whose number of timers goes up and down by less than that gives
@@ -67,9 +68,9 @@ struct words vacancy_choose(struct slots *t);
 bool vacancy_has(const struct slots *t, uint32_t word);
 
 /*
- * Notes their floors and gives the memory back.  False: the system does not
- * take it, for example because it is locked, or takes a part, which is filled
- * in again.  Without the lock.
+ * Notes their floors and gives the memory back.  False: one of them stays; or
+ * the system does not take it, for example because it is locked, or takes a
+ * part, which is filled in again.  Without the lock.
  */
 bool vacancy_empty(const struct slots *t, struct words w);
 

@@ -146,6 +146,41 @@ START_TEST(the_memory_is_gone)
 }
 END_TEST
 
+/* Else it would wear the others. */
+static void half_used_up(uint32_t ticket, uint32_t generation)
+{
+	struct slot *s;
+	uint32_t word, first;
+
+	begin_full();
+	t.least = 0;
+	s = taken[N / 2 + 1];
+	word = number_of(&t, s) >> SLOT_WORD_LOG2;
+	first = atom32_load(&slots_get(&t, word << SLOT_WORD_LOG2)->ticket);
+	atom32_store(&s->ticket, ticket);
+	atom32_store(&s->state, generation | SLOT_ARMED);
+	free_all();
+	for (int round = 0; round < 3; round++) {
+		pass_periods();
+		give();
+	}
+	ck_assert_uint_gt(t.vacancies, WORDS / 2);
+	ck_assert(!vacancy_has(&t, word));
+	/* It was tried once, not in each period. */
+	ck_assert_uint_lt(t.peak, UINT32_MAX);
+	ck_assert_uint_eq(
+		atom32_load(&slots_get(&t, word << SLOT_WORD_LOG2)->ticket),
+		first);
+	end();
+}
+
+START_TEST(what_is_half_used_up_keeps_its_word)
+{
+	half_used_up(TICKET_WORN / 2 + TICKET_STEP, SLOT_GENERATION);
+	half_used_up(TICKET_STEP, UINT32_C(1) << 31);
+}
+END_TEST
+
 static void fill_one(void)
 {
 	uint32_t word = vacancy_take(&t);
@@ -365,10 +400,15 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		not_while_the_peak_is_near, as_many_times_as_were_used,
-		the_memory_is_gone,         the_lowest_comes_back_first,
-		a_timer_keeps_its_word,     the_system_keeps_it,
-		the_system_keeps_a_part,    old_ids_stay_refused,
+		not_while_the_peak_is_near,
+		as_many_times_as_were_used,
+		what_is_half_used_up_keeps_its_word,
+		the_memory_is_gone,
+		the_lowest_comes_back_first,
+		a_timer_keeps_its_word,
+		the_system_keeps_it,
+		the_system_keeps_a_part,
+		old_ids_stay_refused,
 	};
 
 	return RUN_TESTS("vacancy", tests);
