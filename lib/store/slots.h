@@ -55,9 +55,13 @@ struct slot_floor {
 /* What is kept for each word behind the slots of a chunk. */
 #define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
 
-/* Which of 32 words are vacant: a bit each.  Behind the floors. */
+/*
+ * Which of 32 words are vacant, and which were touched since then: a bit each.
+ * Behind the floors.
+ */
 struct vacant {
-	atom32 words; /* written under the lock, read by any thread */
+	atom32 words;   /* written under the lock, read by any thread */
+	atom32 touched; /* set by any thread, cleared under the lock */
 };
 
 #define VACANT_WORDS 32
@@ -104,6 +108,8 @@ struct slots {
 	/* Constant. */
 	uint32_t bucket;
 	uint32_t shift; /* how many bits of an index are the bucket */
+	/* How many words were touched.  Any thread; it orders nothing. */
+	atom32 touched;
 	/*
 	 * Written under the bucket's lock, read by any thread.  The members
 	 * just above are seldom written.  So a thread that cancels on another
@@ -170,6 +176,12 @@ void slots_add_touched(struct slots *t, uint32_t word);
 
 /* Touches the free bits of words that were never used. */
 void slots_touch_bits(struct slots *t);
+
+/* Was a word touched since it became vacant?  See vacancy.h.  Any thread. */
+static inline bool slots_touched(const struct slots *t)
+{
+	return unlikely(atom32_load(&t->touched) != 0);
+}
 
 /* Words that were touched, and are there.  Under the lock. */
 static inline uint32_t slots_words(const struct slots *t)

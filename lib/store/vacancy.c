@@ -100,11 +100,15 @@ static bool is_joined(struct words page, struct words above)
 	       __builtin_clz(page.first) == __builtin_clz(above.first);
 }
 
+static uint32_t page_words(void)
+{
+	return (uint32_t)(pages_size() / sizeof(struct slot)) >> SLOT_WORD_LOG2;
+}
+
 /* The page where the search goes on, and the next is below it. */
 static struct words next_page(struct slots *t)
 {
-	uint32_t n = (uint32_t)(pages_size() / sizeof(struct slot)) >>
-		     SLOT_WORD_LOG2;
+	uint32_t n = page_words();
 
 	if (t->sweep <= n)
 		t->sweep = (t->fresh + n - 1) / n * n;
@@ -236,4 +240,61 @@ void vacancy_add(struct slots *t, uint32_t word)
 	t->last = word;
 	t->vacancies--;
 	slots_set_enough(t);
+}
+
+/*
+ * Changes the word's bit.  False: it is so.  The compare-and-swap orders nothing
+ * that matters: a word that is touched once more while it is emptied has its
+ * bit set again, because that is cleared before.
+ */
+static bool change_touched(struct slots *t, uint32_t word, bool from)
+{
+	atom32 *touched = &slots_vacant(t, word)->touched;
+	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS, was;
+
+	do {
+		was = atom32_load(touched);
+		if (!(was & bit) == from)
+			return false;
+	} while (atom32_swap(touched, was, was ^ bit) != was);
+	atom32_add(&t->touched, from ? UINT32_MAX : 1);
+	return true;
+}
+
+void vacancy_touch(struct slots *t, uint32_t word)
+{
+	if (vacancy_has(t, word))
+		change_touched(t, word, false);
+}
+
+/* Was a word of this page touched, and are all of them vacant? */
+static bool is_touched(struct slots *t, uint32_t page, uint32_t n)
+{
+	bool touched = false, vacant = true;
+
+	for (uint32_t i = page; i < page + n; i++) {
+		touched |= change_touched(t, i, true);
+		vacant &= vacancy_has(t, i);
+	}
+	return touched && vacant;
+}
+
+/* The memory of the next chunk, whose first word is a power of two, is apart. */
+struct words vacancy_touched(struct slots *t, uint32_t word, uint32_t n)
+{
+	uint32_t page = page_words(), first = page > 1 ? page : 2;
+	uint32_t end = word + n < t->fresh ? word + n : t->fresh;
+	struct words w = {0, 0};
+
+	for (uint32_t i = word > first ? word : first; i + page <= end;
+	     i += page) {
+		if (w.n > 0 && ((i & (i - 1)) == 0 || w.n >= VACANCY_MOST))
+			break;
+		if (is_touched(t, i, page))
+			w = (struct words){w.n > 0 ? w.first : i, w.n + page};
+		else if (w.n > 0)
+			break;
+	}
+	t->held = w;
+	return w;
 }

@@ -333,6 +333,89 @@ START_TEST(the_system_keeps_a_part)
 }
 END_TEST
 
+/* Returns how many words were given back once more. */
+static uint32_t give_touched(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t.end; i += VACANCY_LOOKS) {
+		struct words w;
+
+		while ((w = vacancy_touched(&t, i, VACANCY_LOOKS)).n > 0) {
+			n += w.n;
+			for (uint32_t k = 0; k < w.n; k++)
+				must(vacancy_has(&t, w.first + k));
+			must(vacancy_next(&t) - w.first >= w.n);
+			must(vacancy_empty(&t, w));
+			vacancy_keep(&t, w, true);
+			slots_check(&t);
+		}
+	}
+	return n;
+}
+
+/* A late cancel in each word, or each third, or one; what is there is seen. */
+static void touch(uint32_t apart)
+{
+	uint32_t n = 0, given;
+
+	for (uint32_t i = 2; i < t.fresh; i += apart) {
+		struct slot *s = slots_get(&t, i << SLOT_WORD_LOG2);
+
+		if (!vacancy_has(&t, i)) {
+			vacancy_touch(&t, i);
+			continue;
+		}
+		must(!slot_kill(s, (uint64_t)SLOT_ARMED << 32));
+		s->deadline = 1;
+		vacancy_touch(&t, i);
+		vacancy_touch(&t, i);
+		n++;
+	}
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_eq(t.touched, n);
+	ck_assert(slots_touched(&t));
+	given = give_touched();
+	ck_assert_uint_ge(given, n);
+	ck_assert(!slots_touched(&t));
+	for (uint32_t i = 2; i < t.fresh; i++)
+		must(!vacancy_has(&t, i) ||
+		     slots_get(&t, i << SLOT_WORD_LOG2)->deadline == 0);
+}
+
+/* Also what was taken since then, which stays. */
+START_TEST(what_is_touched_goes_again)
+{
+	static struct old old[N];
+	uint32_t word;
+
+	begin_full();
+	for (int i = 0; i < N; i++)
+		old[i] = (struct old){
+			taken[i],
+			slot_id(taken[i], atom32_load(&taken[i]->state)),
+			slot_entry(taken[i])};
+	free_all();
+	pass_periods();
+	ck_assert_uint_gt(give(), 0);
+	touch(1);
+	touch(3);
+	touch(t.end);
+	word = vacancy_next(&t);
+	vacancy_touch(&t, word);
+	fill_one();
+	ck_assert(!vacancy_has(&t, word));
+	ck_assert_uint_eq(give_touched(), 0);
+	ck_assert(!slots_touched(&t));
+	while (vacancy_next(&t) > 0)
+		fill_one();
+	for (int i = 0; i < N; i++)
+		arm(slots_any(&t) ? slots_take(&t) : take(&t), 0, NULL);
+	check_old(old, N);
+	end();
+}
+END_TEST
+
 /* Sanitizers are slow. */
 #ifdef UNDER_SANITIZER
 #define ROUNDS 60
@@ -409,6 +492,7 @@ int main(void)
 		the_system_keeps_it,
 		the_system_keeps_a_part,
 		old_ids_stay_refused,
+		what_is_touched_goes_again,
 	};
 
 	return RUN_TESTS("vacancy", tests);
