@@ -156,8 +156,8 @@ static int cancelled(struct timerthread *tt, struct slot *s, timerthread_id id,
 }
 
 /*
- * The long way of timerthread_cancel.  If the slot has no memory, what the short
- * way has tried may have given it some.
+ * The long way of timerthread_cancel.  If the slot has no memory, what the
+ * short way has tried may have given it some.
  */
 static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 {

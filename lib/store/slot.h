@@ -5,8 +5,8 @@
  * Guarantees:
  *  1. An id names one timer forever: a slot's generation changes each time the
  *     slot is freed.  A slot that has used up its generations, or half of its
- *     tickets, is retired (64 bytes are lost after a quarter of a billion timers,
- *     or entries of timers, in one slot).
+ *     tickets, is retired (64 bytes are lost after a quarter of a billion
+ *     timers, or entries of timers, in one slot).
  *  2. Of all threads that try to cancel, reschedule or begin a timer, exactly
  *     one succeeds at a time: each changes the state word by a compare-and-swap
  *     on generation and state together.

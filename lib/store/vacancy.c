@@ -15,19 +15,20 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 	return (struct slot_floor *)end + (word - first);
 }
 
-/* A word's bit, in the lowest place; above it, those of the words behind it. */
-static uint32_t from_bit(uint32_t bits, uint32_t word)
+/*
+ * Is the word vacant?  In the lowest bit; above it, those of the words behind
+ * it.  Acquire: pairs with note.
+ */
+static uint32_t vacant_from(const struct slots *t, uint32_t word)
 {
-	return bits >> word % VACANT_WORDS;
+	return atom32_load_acquire(&slots_vacant(t, word)->words) >>
+	       word % VACANT_WORDS;
 }
 
-/* The first word is never vacant.  Acquire: pairs with note. */
+/* The first word is never vacant. */
 bool vacancy_has(const struct slots *t, uint32_t word)
 {
-	return word > 1 &&
-	       from_bit(atom32_load_acquire(&slots_vacant(t, word)->words),
-			word) &
-		       1;
+	return word > 1 && (vacant_from(t, word) & 1);
 }
 
 /*
@@ -195,10 +196,7 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied)
 uint32_t vacancy_next(struct slots *t)
 {
 	for (; t->vacant < t->fresh; t->vacant++) {
-		uint32_t word = t->vacant,
-			 bits = from_bit(
-				 atom32_load(&slots_vacant(t, word)->words),
-				 word);
+		uint32_t word = t->vacant, bits = vacant_from(t, word);
 
 		if (bits & 1 && word - t->held.first >= t->held.n)
 			return word;
@@ -243,9 +241,9 @@ void vacancy_add(struct slots *t, uint32_t word)
 }
 
 /*
- * Changes the word's bit.  False: it is so.  The compare-and-swap orders nothing
- * that matters: a word that is touched once more while it is emptied has its
- * bit set again, because that is cleared before.
+ * Changes the word's bit.  False: it is so.  Pairs with itself: the bit is
+ * cleared before the word is emptied, so who touches it once more meanwhile
+ * sets it again.
  */
 static bool change_touched(struct slots *t, uint32_t word, bool from)
 {
@@ -279,7 +277,7 @@ static bool is_touched(struct slots *t, uint32_t page, uint32_t n)
 	return touched && vacant;
 }
 
-/* The memory of the next chunk, whose first word is a power of two, is apart. */
+/* The next chunk, whose first word is a power of two, lies elsewhere. */
 struct words vacancy_touched(struct slots *t, uint32_t word, uint32_t n)
 {
 	uint32_t page = page_words(), first = page > 1 ? page : 2;

@@ -22,9 +22,9 @@
  * or added.  Between these, a word belongs to the thread that has chosen or
  * taken it: none of its slots is free, and no timer is in it.
  *
- * The driver: choose, touched, empty, keep.  Any thread: touch, take, fill, add.
- * As the name says, or else under the lock: the rest.  test/model/vacancy.pml is
- * a model of this for Spin.
+ * The driver: choose, touched, empty, keep.  Any thread: touch, take, fill,
+ * add.  As the name says, or else under the lock: the rest.
+ * test/model/vacancy.pml is a model of this for Spin.
  */
 #ifndef TT_VACANCY_H
 #define TT_VACANCY_H
@@ -100,10 +100,10 @@ uint32_t vacancy_next(struct slots *t);
  * makes the system give memory again.
  *
  *  - vacancy_touch says that this may have been done to this word.  Any thread.
- *  - vacancy_touched finds the first among n words from this one on that were
- *    touched and are vacant, and lie one behind the other.  They are then as if
- *    they had been chosen: empty and keep them.  None: there are no more among
- *    these.  Under the lock.
+ *  - vacancy_touched finds the first among n words from this one on, both whole
+ *    pages, that were touched and are vacant, and lie one behind the other.
+ *    They are then as if they had been chosen: empty and keep them.  None:
+ *    there are no more among these.  Under the lock.
  */
 void vacancy_touch(struct slots *t, uint32_t word);
 struct words vacancy_touched(struct slots *t, uint32_t word, uint32_t n);

@@ -15,9 +15,9 @@
  *  - No id names a second timer: a slot has no generation twice, and no timer
  *    is found by an id after it was cancelled or has ended.
  *  - No ticket is given twice in a slot, except to one timer in a worn slot.
- *    So no old entry, which may stay for as long as it likes, counts for a newer
- *    timer.  There are WORN tickets here, and the last one is what makes a slot
- *    worn; behind it they would begin again.
+ *    So no old entry, which may stay for as long as it likes, counts for a
+ *    newer timer.  There are WORN tickets here, and the last one is what makes a
+ *    slot worn; behind it they would begin again.
  *  - A slot is worn only after half of that many tickets of its own, whatever
  *    the others of its word have used up.
  *  - Memory is neither given back nor filled in while a timer is in it.
@@ -35,10 +35,10 @@
  * the memory is gone), FILL_AFTER_ADD (it is filled in when its slots are free
  * already), COUNT_EARLY (it counts as there when it is taken), KEPT_BARE (what
  * the system took, before it refused the rest, stays empty), FLOOR_ANEW (when a
- * vacant word is emptied again, its floor is that of the empty slots), HIGH_FLOOR
- * (a word is given back though one of its slots is half used up), BEGIN_AGAIN (a
- * timer's tickets begin again at the lowest), USED_AGAIN (a worn slot gets
- * another timer).
+ * vacant word is emptied again, its floor is that of the empty slots),
+ * HIGH_FLOOR (a word is given back though one of its slots is half used up),
+ * BEGIN_AGAIN (a timer's tickets begin again at the lowest), USED_AGAIN (a worn
+ * slot gets another timer).
  *
  * Where the code has these steps:
  *
