@@ -16,8 +16,8 @@
  *    is found by an id after it was cancelled or has ended.
  *  - No ticket is given twice in a slot, except to one timer in a worn slot.
  *    So no old entry, which may stay for as long as it likes, counts for a
- *    newer timer.  There are WORN tickets here, and the last one is what makes a
- *    slot worn; behind it they would begin again.
+ *    newer timer.  There are WORN tickets here, and the last one is what makes
+ *    a slot worn; behind it they would begin again.
  *  - A slot is worn only after half of that many tickets of its own, whatever
  *    the others of its word have used up.
  *  - Memory is neither given back nor filled in while a timer is in it.
