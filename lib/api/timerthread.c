@@ -155,7 +155,10 @@ static int cancelled(struct timerthread *tt, struct slot *s, timerthread_id id,
 	return r;
 }
 
-/* The long way of timerthread_cancel. */
+/*
+ * The long way of timerthread_cancel.  If the slot has no memory, what the
+ * short way has tried may have given it some.
+ */
 static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
@@ -163,6 +166,8 @@ static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 
 	if (unlikely(r < 0))
 		return r;
+	if (unlikely(atom32_load(&s->state) == 0))
+		intake_touch(tt->engine.intake, slot_index(id));
 	return cancelled(tt, s, id, slot_cancel(s, id));
 }
 

@@ -21,7 +21,7 @@ int arrival_grow_slots(struct bucket *b)
 	untouched = slots_untouched(t);
 	chunk = slots_next_chunk(t);
 	lock_release(&b->lock);
-	if (vacant > SLOTS_NONE_VACANT)
+	if (vacant > 0)
 		vacancy_fill(t, vacant);
 	else if (!grows)
 		return -ENOMEM;
@@ -32,7 +32,7 @@ int arrival_grow_slots(struct bucket *b)
 	else if (!(memory = slots_chunk_alloc(chunk)))
 		return -ENOMEM;
 	lock_acquire(&b->lock);
-	if (vacant > SLOTS_NONE_VACANT)
+	if (vacant > 0)
 		vacancy_add(t, vacant);
 	else if (untouched > 0)
 		slots_add_touched(t, untouched);

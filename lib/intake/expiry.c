@@ -30,7 +30,7 @@ static void end_awaited(struct slot *s)
 	uint32_t ticket = atom32_load(&s->ticket);
 
 	if (unlikely(ticket & TICKET_AWAITED))
-		atom32_store(&s->ticket, ticket - TICKET_AWAITED + TICKET_STEP);
+		atom32_store(&s->ticket, ticket_next(ticket - TICKET_AWAITED));
 }
 
 /*
@@ -52,6 +52,9 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
  * Frees the slot of a timer that was cancelled; drops the entry of one that was
  * disarmed.  Else returns PENDING, and *word is its state.  Under the lock.
  *
+ * In a worn slot the entry may seem to count though another one has come before
+ * it: then the timer may be over, unarmed or running.
+ *
  * The load is relaxed: the lock orders the rest, and a change of the state
  * fails if it is no longer *word.
  */
@@ -61,7 +64,9 @@ static enum expiry settle(struct slot *s, const struct entry *e, uint32_t *word)
 	if (!slot_owns(s, e) || (slot_state(*word) == SLOT_DISARMED &&
 				 slot_change(s, word, SLOT_UNARMED)))
 		return EXPIRY_STALE;
-	return slot_is_dead(*word) ? over(s, *word) : EXPIRY_PENDING;
+	if (slot_is_dead(*word))
+		return over(s, *word);
+	return slot_has_entry(*word) ? EXPIRY_PENDING : EXPIRY_STALE;
 }
 
 enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,

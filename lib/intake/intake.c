@@ -3,6 +3,7 @@
 
 #include "intake/intake.h"
 #include "os/pages.h"
+#include "store/vacancy.h"
 
 /* How many other buckets are looked at. */
 #define OTHERS 8
@@ -103,6 +104,12 @@ bool intake_use(struct intake *in, struct bucket *b)
 	lock_release(&b->lock);
 	lock_release(&in->lock);
 	return open;
+}
+
+void intake_touch(struct intake *in, uint32_t index)
+{
+	vacancy_touch(&intake_bucket(in, index)->slots,
+		      index >> in->shift >> SLOT_WORD_LOG2);
 }
 
 void intake_recycle(struct intake *in, struct slot *s)

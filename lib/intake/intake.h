@@ -33,7 +33,7 @@
  * a call that schedules, such a bucket looks as if it were shut; the call then
  * has it set up.
  *
- * Any thread: pick, use, used, slot, and the buckets' own functions.  The
+ * Any thread: pick, use, used, slot, touch, the buckets' own functions.  The
  * thread that starts or stops the instance: create, destroy, set_open.  The
  * driver: the rest.
  */
@@ -116,6 +116,9 @@ static inline struct bucket *intake_bucket(struct intake *in, uint32_t index)
 {
 	return &in->bucket[index & in->mask];
 }
+
+/* As vacancy_touch, for the slot with this index. */
+void intake_touch(struct intake *in, uint32_t index);
 
 /* The slot that an entry refers to. */
 static inline struct slot *intake_slot_of(struct intake *in,

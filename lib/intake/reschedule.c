@@ -119,7 +119,7 @@ static int get_new_entry(struct bucket *b, struct slot *s, int64_t deadline,
 		    : !slot_has_entry(word) || !mark_moved(s, word))
 		return LOOK_AGAIN;
 	if (slot_is_handed_over(s) ||
-	    atom32_swap(&s->ticket, ticket, ticket + TICKET_STEP) != ticket)
+	    atom32_swap(&s->ticket, ticket, ticket_next(ticket)) != ticket)
 		return HANDED_OVER;
 	s->queued = due;
 	set_deadline(b, s, deadline);

@@ -4,6 +4,7 @@
 #include "intake/arrival.h"
 #include "intake/reserve.h"
 #include "intake/salvage.h"
+#include "store/vacancy.h"
 
 #include <errno.h>
 
@@ -112,7 +113,7 @@ static bool has_free(struct bucket *b, struct pass *p)
 
 	lock_acquire(&b->lock);
 	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
-	      b->slots.vacant > SLOTS_NONE_VACANT ||
+	      vacancy_next(&b->slots) > 0 ||
 	      (b->grows && slots_untouched(&b->slots) > 0);
 	if (!any)
 		p->scheduled += counter_read(&b->scheduled);

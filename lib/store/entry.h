@@ -11,6 +11,12 @@
  * counts: the timer is handed over (handover.h), or it is running, and a thread
  * may wait for this run (await.h).
  *
+ * A slot whose tickets reach the upper half is worn: it is not used again after
+ * its timer.  If that gets so many entries more that their tickets begin again,
+ * they do so in that half.  So no ticket is one of an earlier timer, but an old
+ * entry of this timer may seem to count: then a thread must look at the slot,
+ * under the lock.
+ *
  * If an entry is no longer of use, but cannot be taken out of its place, a hole
  * is left there.  No slot has the index of a hole.
  */
@@ -24,6 +30,13 @@
 #define TICKET_HANDED_OVER 2u
 #define TICKET_AWAITED     4u
 #define TICKET_STEP        8u
+#define TICKET_WORN        (1u << 31)
+
+/* The ticket of the timer's next entry. */
+static inline uint32_t ticket_next(uint32_t ticket)
+{
+	return (ticket + TICKET_STEP) | (ticket & TICKET_WORN);
+}
 
 struct entry {
 	int64_t deadline; /* when made: the timer's, or now if later */

@@ -4,8 +4,9 @@
  *
  * Guarantees:
  *  1. An id names one timer forever: a slot's generation changes each time the
- *     slot is freed.  A slot that has used up its generations is retired (64
- *     bytes are lost after a quarter of a billion timers in one slot).
+ *     slot is freed.  A slot that has used up its generations, or half of its
+ *     tickets, is retired (64 bytes are lost after a quarter of a billion
+ *     timers, or entries of timers, in one slot).
  *  2. Of all threads that try to cancel, reschedule or begin a timer, exactly
  *     one succeeds at a time: each changes the state word by a compare-and-swap
  *     on generation and state together.
@@ -316,8 +317,8 @@ static inline bool slot_owns(const struct slot *s, const struct entry *e)
 }
 
 /*
- * armed -> running, if the timer has this ticket and does not repeat.  Called
- * by the driver.
+ * armed -> running, if the timer has this ticket, does not repeat, and is in no
+ * worn slot.  Called by the driver.
  *
  * The ticket of a pending timer changes only in the state "moved", and only the
  * driver changes "moved" to "armed" (except for a timer that is handed over,
@@ -332,7 +333,8 @@ static inline bool slot_begin(struct slot *s, uint32_t ticket)
 {
 	uint32_t word = atom32_load_acquire(&s->state);
 
-	return slot_state(word) == SLOT_ARMED && !(ticket & TICKET_REPEATS) &&
+	return slot_state(word) == SLOT_ARMED &&
+	       !(ticket & (TICKET_REPEATS | TICKET_WORN)) &&
 	       likely(atom32_load(&s->ticket) == ticket) &&
 	       atom32_swap_acquire(&s->state, word,
 				   slot_in(word, SLOT_RUNNING)) == word;
@@ -380,12 +382,13 @@ static inline bool slot_free(struct slot *s, uint32_t word)
 }
 
 /*
- * Has this slot, which was freed, used up its generations?  Then it must not be
- * used again.  Its state matches no id that was ever returned.
+ * Has this slot, which was freed, used up its generations or its tickets?  Then
+ * it must not be used again.  Its state matches no id that was ever returned.
  */
 static inline bool slot_is_used_up(const struct slot *s)
 {
-	return unlikely(atom32_load(&s->state) == 0);
+	return unlikely(atom32_load(&s->state) == 0 ||
+			atom32_load(&s->ticket) & TICKET_WORN);
 }
 
 #endif

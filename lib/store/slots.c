@@ -17,8 +17,8 @@ static uint32_t chunk_size(int chunk)
 }
 
 /*
- * The memory of a chunk's slots; and of the whole chunk, with the bits and the
- * floors behind the slots.
+ * The memory of a chunk's slots; and of the whole chunk: behind the slots are
+ * the bits, the floors, and which words are vacant.
  */
 static size_t slot_bytes(int chunk)
 {
@@ -28,16 +28,18 @@ static size_t slot_bytes(int chunk)
 
 static size_t chunk_bytes(int chunk)
 {
-	size_t word = chunk > 0 ? SLOT_WORD_BYTES : 0;
+	uint32_t n = chunk > 0 ? chunk_size(chunk) : 0;
 
-	return slot_bytes(chunk) + chunk_size(chunk) * word;
+	return slot_bytes(chunk) + n * SLOT_WORD_BYTES +
+	       (n + VACANT_WORDS - 1) / VACANT_WORDS * sizeof(struct vacant);
 }
 
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 {
 	t->bits[0] = &t->first - 1;
 	t->at = &t->first;
-	t->vacant = t->low = t->last = t->fresh = t->ready = t->end = 1;
+	t->low = t->last = t->fresh = t->ready = t->end = 1;
+	t->vacant = 2;
 	t->sweep = t->least = SLOTS_LEAST;
 	t->bucket = bucket;
 	t->shift = shift;
@@ -184,12 +186,24 @@ static bool is_mostly_free(const struct slots *t, uint32_t word)
 	return word < t->fresh && count_free(t, word) >= MOST;
 }
 
-/* The first of n words that has at least this many free slots; 0: none. */
+/* Is it the first of 32 words that are all vacant? */
+static bool is_wide(const struct slots *t, uint32_t word)
+{
+	return word % VACANT_WORDS == 0 &&
+	       atom32_load(&slots_vacant(t, word)->words) == UINT32_MAX;
+}
+
+/*
+ * The first of n words that has at least this many free slots; 0: none.  Many
+ * vacant words count as one: after a peak, nearly all may be vacant.
+ */
 static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
 			  int least)
 {
 	for (; n > 0 && word < t->fresh; word++, n--) {
-		if (count_free(t, word) >= least)
+		if (is_wide(t, word))
+			word += VACANT_WORDS - 1;
+		else if (count_free(t, word) >= least)
 			return word;
 	}
 	return 0;

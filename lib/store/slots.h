@@ -43,23 +43,34 @@
 /* So many words stay in any case: 1,024 slots. */
 #define SLOTS_LEAST 16
 
-/* What a vacant word's slots begin with; see vacancy.h. */
+/*
+ * What a vacant word's slots begin with; see vacancy.h.  Written by the driver
+ * while it has the word.
+ */
 struct slot_floor {
 	uint32_t state;
 	uint32_t ticket;
-	/*
-	 * 0: the word is not vacant.  Else the one below it on the list; of
-	 * one that is not on the list, any other number.  Written under the
-	 * lock, read by any thread.
-	 */
-	atom32 next;
 };
-
-/* The end of the list: the first word, which is never vacant. */
-#define SLOTS_NONE_VACANT 1
 
 /* What is kept for each word behind the slots of a chunk. */
 #define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
+
+/*
+ * Which of 32 words are vacant, and which were touched since then: a bit each.
+ * Behind the floors.
+ */
+struct vacant {
+	atom32 words;   /* written under the lock, read by any thread */
+	atom32 touched; /* set by any thread, cleared under the lock */
+};
+
+#define VACANT_WORDS 32
+
+/* Words one behind the other. */
+struct words {
+	uint32_t first;
+	uint32_t n;
+};
 
 /* The slots of one bucket. */
 struct slots {
@@ -80,9 +91,9 @@ struct slots {
 	uint32_t told;     /* used, when that was told last; see slots_ready */
 	uint32_t step;     /* used may grow to this before it is told */
 	/* Words whose memory was given back; see vacancy.h. */
-	bool keeps;         /* the system takes none back */
-	uint32_t vacant;    /* the last one */
-	uint32_t vacancies; /* how many */
+	uint32_t vacant;    /* no word below this one can be taken */
+	uint32_t vacancies; /* how many, and those that a thread has */
+	struct words held;  /* those that the driver has */
 	uint32_t sweep;     /* where the search goes on, downwards */
 	uint32_t least;     /* words that are kept in any case */
 	uint32_t peak;      /* how high used was in this period */
@@ -97,6 +108,8 @@ struct slots {
 	/* Constant. */
 	uint32_t bucket;
 	uint32_t shift; /* how many bits of an index are the bucket */
+	/* How many words were touched.  Any thread; it orders nothing. */
+	atom32 touched;
 	/*
 	 * Written under the bucket's lock, read by any thread.  The members
 	 * just above are seldom written.  So a thread that cancels on another
@@ -163,6 +176,12 @@ void slots_add_touched(struct slots *t, uint32_t word);
 
 /* Touches the free bits of words that were never used. */
 void slots_touch_bits(struct slots *t);
+
+/* Was a word touched since it became vacant?  See vacancy.h.  Any thread. */
+static inline bool slots_touched(const struct slots *t)
+{
+	return unlikely(atom32_load(&t->touched) != 0);
+}
 
 /* Words that were touched, and are there.  Under the lock. */
 static inline uint32_t slots_words(const struct slots *t)
@@ -296,6 +315,17 @@ static inline bool slots_ready(const struct slots *t)
 static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
 {
 	return t->bits[31 ^ (unsigned)__builtin_clz(word)] + word;
+}
+
+/* Of a word that is not the first. */
+static inline struct vacant *slots_vacant(const struct slots *t, uint32_t word)
+{
+	unsigned chunk = 31 ^ (unsigned)__builtin_clz(word);
+	uint32_t first = UINT32_C(1) << chunk;
+	/* A chunk has as many words, and floors, as the first's number. */
+	uint64_t *end = t->bits[chunk] + 3 * (size_t)first;
+
+	return (struct vacant *)end + (word - first) / VACANT_WORDS;
 }
 
 /* Under the lock. */

@@ -15,20 +15,33 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 	return (struct slot_floor *)end + (word - first);
 }
 
-/* The first word has no floor.  Acquire: pairs with note. */
+/*
+ * Is the word vacant?  In the lowest bit; above it, those of the words behind
+ * it.  Acquire: pairs with note.
+ */
+static uint32_t vacant_from(const struct slots *t, uint32_t word)
+{
+	return atom32_load_acquire(&slots_vacant(t, word)->words) >>
+	       word % VACANT_WORDS;
+}
+
+/* The first word is never vacant. */
 bool vacancy_has(const struct slots *t, uint32_t word)
 {
-	return word > 1 &&
-	       atom32_load_acquire(&slots_floor(t, word)->next) != 0;
+	return word > 1 && (vacant_from(t, word) & 1);
 }
 
 /*
  * Release: pairs with vacancy_has.  Who skips the word sees that its timers
  * have ended.
  */
-static void note(struct slots *t, uint32_t word, uint32_t next)
+static void note(struct slots *t, uint32_t word, bool vacant)
 {
-	atom32_store_release(&slots_floor(t, word)->next, next);
+	atom32 *words = &slots_vacant(t, word)->words;
+	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS;
+	uint32_t others = atom32_load(words) & ~bit;
+
+	atom32_store_release(words, vacant ? others | bit : others);
 }
 
 void vacancy_next_period(struct slots *t)
@@ -44,7 +57,7 @@ static uint32_t surplus_over(const struct slots *t, uint32_t used)
 		t->least + ((uint64_t)used * VACANCY_TIMES >> SLOT_WORD_LOG2);
 	uint32_t n = slots_words(t);
 
-	return !t->keeps && n > stay ? n - (uint32_t)stay : 0;
+	return n > stay ? n - (uint32_t)stay : 0;
 }
 
 uint32_t vacancy_surplus(const struct slots *t)
@@ -57,12 +70,25 @@ uint32_t vacancy_surplus_later(const struct slots *t)
 	return surplus_over(t, t->used);
 }
 
-/* Are these words, which are a page, free, and are no slots taken from them? */
+/*
+ * Is a slot of this word half used up?  The floor was noted when the word was
+ * to be given back; none of its slots has gone below that since then.
+ */
+static bool is_high(const struct slot_floor *f)
+{
+	return f->state > UINT32_MAX / 2 || f->ticket > TICKET_WORN / 2;
+}
+
+/*
+ * Are these words, which are a page, free, and may they go?  Are no slots taken
+ * from them?
+ */
 static bool is_free(const struct slots *t, struct words page)
 {
 	for (uint32_t i = page.first; i < page.first + page.n; i++) {
 		if (i >= t->fresh || i == t->word ||
-		    *slots_word(t, i) != UINT64_MAX)
+		    *slots_word(t, i) != UINT64_MAX ||
+		    is_high(slots_floor(t, i)))
 			return false;
 	}
 	return true;
@@ -75,11 +101,15 @@ static bool is_joined(struct words page, struct words above)
 	       __builtin_clz(page.first) == __builtin_clz(above.first);
 }
 
+static uint32_t page_words(void)
+{
+	return (uint32_t)(pages_size() / sizeof(struct slot)) >> SLOT_WORD_LOG2;
+}
+
 /* The page where the search goes on, and the next is below it. */
 static struct words next_page(struct slots *t)
 {
-	uint32_t n = (uint32_t)(pages_size() / sizeof(struct slot)) >>
-		     SLOT_WORD_LOG2;
+	uint32_t n = page_words();
 
 	if (t->sweep <= n)
 		t->sweep = (t->fresh + n - 1) / n * n;
@@ -104,20 +134,20 @@ struct words vacancy_choose(struct slots *t)
 	}
 	for (uint32_t i = chosen.first; i < chosen.first + chosen.n; i++) {
 		*slots_word(t, i) = 0;
-		note(t, i, SLOTS_NONE_VACANT);
+		note(t, i, true);
 	}
 	t->vacancies += chosen.n;
+	t->held = chosen;
 	slots_set_enough(t);
 	return chosen;
 }
 
-/* The slots are free: nobody changes them. */
-static void note_floor(const struct slots *t, uint32_t word)
+/* The slots are free: nobody changes them.  False: the word stays. */
+static bool note_floor(const struct slots *t, uint32_t word)
 {
 	const struct slot *s = slots_get(t, word << SLOT_WORD_LOG2);
 	struct slot_floor *f = slots_floor(t, word);
 
-	f->state = f->ticket = 0;
 	for (const struct slot *end = s + SLOT_FIRST_NUMBER; s < end; s++) {
 		uint32_t state = atom32_load(&s->state);
 		uint32_t ticket = atom32_load(&s->ticket);
@@ -125,12 +155,17 @@ static void note_floor(const struct slots *t, uint32_t word)
 		f->state = state > f->state ? state : f->state;
 		f->ticket = ticket > f->ticket ? ticket : f->ticket;
 	}
+	return !is_high(f);
 }
 
 bool vacancy_empty(const struct slots *t, struct words w)
 {
+	bool all = true;
+
 	for (uint32_t i = 0; i < w.n; i++)
-		note_floor(t, w.first + i);
+		all &= note_floor(t, w.first + i);
+	if (!all)
+		return false;
 	if (system_empty_pages(slots_get(t, w.first << SLOT_WORD_LOG2),
 			       ((size_t)w.n << SLOT_WORD_LOG2) *
 				       sizeof(struct slot)))
@@ -141,26 +176,42 @@ bool vacancy_empty(const struct slots *t, struct words w)
 	return false;
 }
 
-/* The lowest is the first to be taken. */
 void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
-	for (uint32_t i = w.first + w.n; i-- > w.first;) {
-		if (emptied) {
-			note(t, i, t->vacant);
-			t->vacant = i;
-		} else {
-			vacancy_add(t, i);
-		}
+	t->held.n = 0;
+	if (w.first < t->vacant)
+		t->vacant = w.first;
+	if (emptied)
+		return;
+	for (uint32_t i = w.first; i < w.first + w.n; i++)
+		vacancy_add(t, i);
+	/* No more in this period, nor in the next. */
+	t->peak = UINT32_MAX;
+}
+
+/*
+ * Passes the words that cannot be taken: those that the driver has make it look
+ * here again when they are kept.  In the first chunks there are fewer than 32.
+ */
+uint32_t vacancy_next(struct slots *t)
+{
+	for (; t->vacant < t->fresh; t->vacant++) {
+		uint32_t word = t->vacant, bits = vacant_from(t, word);
+
+		if (bits & 1 && word - t->held.first >= t->held.n)
+			return word;
+		if (bits == 0 && word >= VACANT_WORDS)
+			t->vacant |= VACANT_WORDS - 1;
 	}
-	t->keeps = !emptied;
+	return 0;
 }
 
 uint32_t vacancy_take(struct slots *t)
 {
-	uint32_t word = t->vacant;
+	uint32_t word = vacancy_next(t);
 
-	if (word > SLOTS_NONE_VACANT)
-		t->vacant = atom32_load(&slots_floor(t, word)->next);
+	if (word > 0)
+		note(t, word, false);
 	return word;
 }
 
@@ -182,9 +233,66 @@ void vacancy_fill(const struct slots *t, uint32_t word)
 
 void vacancy_add(struct slots *t, uint32_t word)
 {
-	note(t, word, 0);
+	note(t, word, false);
 	*slots_word(t, word) = UINT64_MAX;
 	t->last = word;
 	t->vacancies--;
 	slots_set_enough(t);
+}
+
+/*
+ * Changes the word's bit.  False: it is so.  Pairs with itself: the bit is
+ * cleared before the word is emptied, so who touches it once more meanwhile
+ * sets it again.
+ */
+static bool change_touched(struct slots *t, uint32_t word, bool from)
+{
+	atom32 *touched = &slots_vacant(t, word)->touched;
+	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS, was;
+
+	do {
+		was = atom32_load(touched);
+		if (!(was & bit) == from)
+			return false;
+	} while (atom32_swap(touched, was, was ^ bit) != was);
+	atom32_add(&t->touched, from ? UINT32_MAX : 1);
+	return true;
+}
+
+void vacancy_touch(struct slots *t, uint32_t word)
+{
+	if (vacancy_has(t, word))
+		change_touched(t, word, false);
+}
+
+/* Was a word of this page touched, and are all of them vacant? */
+static bool is_touched(struct slots *t, uint32_t page, uint32_t n)
+{
+	bool touched = false, vacant = true;
+
+	for (uint32_t i = page; i < page + n; i++) {
+		touched |= change_touched(t, i, true);
+		vacant &= vacancy_has(t, i);
+	}
+	return touched && vacant;
+}
+
+/* The next chunk, whose first word is a power of two, lies elsewhere. */
+struct words vacancy_touched(struct slots *t, uint32_t word, uint32_t n)
+{
+	uint32_t page = page_words(), first = page > 1 ? page : 2;
+	uint32_t end = word + n < t->fresh ? word + n : t->fresh;
+	struct words w = {0, 0};
+
+	for (uint32_t i = word > first ? word : first; i + page <= end;
+	     i += page) {
+		if (w.n > 0 && ((i & (i - 1)) == 0 || w.n >= VACANCY_MOST))
+			break;
+		if (is_touched(t, i, page))
+			w = (struct words){w.n > 0 ? w.first : i, w.n + page};
+		else if (w.n > 0)
+			break;
+	}
+	t->held = w;
+	return w;
 }

@@ -10,20 +10,21 @@
  *
  * Guarantees:
  *  1. No id names a second timer, and no entry counts for a second timer, over
- *     this.
+ *     this.  One slot does not wear the others of its word: if half of its
+ *     generations or tickets are used up, the word stays.
  *  2. Memory is given back only if there is more than VACANCY_TIMES as much as
  *     was used at most in this period and the one before, and some (least).  So
  *     a program whose number of timers goes up and down by less than that gives
  *     back nothing, and the system need not clear pages for it again.
  *  3. A step takes a few microseconds, and holds the lock for less than one.
  *
- * The lock is held only while words are chosen, and while they are put on the
- * list or taken from it.  Between these, a word belongs to the thread that has
- * chosen or taken it: no bit of it is set, and no timer is in it.
+ * The lock is held only while words are chosen or kept, and while one is taken
+ * or added.  Between these, a word belongs to the thread that has chosen or
+ * taken it: none of its slots is free, and no timer is in it.
  *
- * The driver: choose, empty, keep.  Any thread: take, fill, add.  As the name
- * says, or else under the lock: the rest.  test/model/vacancy.pml is a model of
- * this for Spin.
+ * The driver: choose, touched, empty, keep.  Any thread: touch, take, fill,
+ * add.  As the name says, or else under the lock: the rest.
+ * test/model/vacancy.pml is a model of this for Spin.
  */
 #ifndef TT_VACANCY_H
 #define TT_VACANCY_H
@@ -36,12 +37,6 @@
  */
 #define VACANCY_TIMES 4
 
-/* Words one behind the other. */
-struct words {
-	uint32_t first;
-	uint32_t n;
-};
-
 /* A new period begins.  Under the lock. */
 void vacancy_next_period(struct slots *t);
 
@@ -53,7 +48,8 @@ uint32_t vacancy_surplus(const struct slots *t);
 uint32_t vacancy_surplus_later(const struct slots *t);
 
 /*
- * Chooses words to give back: they are no longer free.  None: there is no
+ * Chooses words to give back: they are no longer free, and cannot be taken
+ * until they are kept, which comes before others are chosen.  None: there is no
  * surplus, or none was found in this step, and the next one goes on.  Under the
  * lock.
  */
@@ -72,30 +68,45 @@ struct words vacancy_choose(struct slots *t);
 bool vacancy_has(const struct slots *t, uint32_t word);
 
 /*
- * Notes their floors and gives the memory back.  False: the system does not
- * take it, for example because it is locked, or takes a part, which is filled
- * in again; vacancy_keep then sees to it that no more is tried here, for good.
- * Without the lock.
+ * Notes their floors and gives the memory back.  False: one of them stays; or
+ * the system does not take it, for example because it is locked, or takes a
+ * part, which is filled in again.  Without the lock.
  */
 bool vacancy_empty(const struct slots *t, struct words w);
 
 /*
- * Puts them on the list; or, if they were not emptied, makes them free.  Under
- * the lock.
+ * Now they can be taken; or, if they were not emptied, they are free, and there
+ * is no surplus until two periods have begun.  Under the lock.
  */
 void vacancy_keep(struct slots *t, struct words w, bool emptied);
 
 /*
  * To use a vacant word again:
  *
- *  - vacancy_take takes one off the list, or returns SLOTS_NONE_VACANT.  Under
- *    the lock.
+ *  - vacancy_take takes the lowest, or returns 0: there is none.  Under the
+ *    lock.
  *  - vacancy_fill sets its slots to the floor.  Without the lock.
  *  - vacancy_add makes them free.  Under the lock.
  */
 uint32_t vacancy_take(struct slots *t);
 void vacancy_fill(const struct slots *t, uint32_t word);
 void vacancy_add(struct slots *t, uint32_t word);
+
+/* The one that would be taken.  Under the lock. */
+uint32_t vacancy_next(struct slots *t);
+
+/*
+ * A cancel with an old id writes to its slot, if only what is there, and so
+ * makes the system give memory again.
+ *
+ *  - vacancy_touch says that this may have been done to this word.  Any thread.
+ *  - vacancy_touched finds the first among n words from this one on, both whole
+ *    pages, that were touched and are vacant, and lie one behind the other.
+ *    They are then as if they had been chosen: empty and keep them.  None:
+ *    there are no more among these.  Under the lock.
+ */
+void vacancy_touch(struct slots *t, uint32_t word);
+struct words vacancy_touched(struct slots *t, uint32_t word, uint32_t n);
 
 /* The floor of a word that is not the first. */
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word);

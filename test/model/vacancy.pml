@@ -9,12 +9,17 @@
  * way, or by the driver.  Another thread cancels at any time, with any id that
  * there ever was, however old.  The driver runs timers, and gives words back at
  * any time when all their slots are free, or finds that the system does not
- * take them, or only some of them.  What must hold:
+ * take them, or only some of them.  It may empty vacant ones again.  What must
+ * hold:
  *
  *  - No id names a second timer: a slot has no generation twice, and no timer
  *    is found by an id after it was cancelled or has ended.
- *  - No ticket is given twice in a slot.  So no old entry, which may stay for
- *    as long as it likes, counts for a newer timer.
+ *  - No ticket is given twice in a slot, except to one timer in a worn slot.
+ *    So no old entry, which may stay for as long as it likes, counts for a
+ *    newer timer.  There are WORN tickets here, and the last one is what makes
+ *    a slot worn; behind it they would begin again.
+ *  - A slot is worn only after half of that many tickets of its own, whatever
+ *    the others of its word have used up.
  *  - Memory is neither given back nor filled in while a timer is in it.
  *  - Whenever the lock is free, each slot is free, used, or in a word that is
  *    counted as vacant; and where the counts say that a slot is free, one is.
@@ -28,27 +33,35 @@
  * FLOOR_LATE (they are noted when the memory is gone), IN_USE (a word is given
  * back if some of its slots are free), STAYS_FREE (its slots stay free until
  * the memory is gone), FILL_AFTER_ADD (it is filled in when its slots are free
- * already), COUNT_EARLY (it counts as there when it is taken off the list),
- * KEPT_BARE (what the system took, before it refused the rest, stays empty).
+ * already), COUNT_EARLY (it counts as there when it is taken), KEPT_BARE (what
+ * the system took, before it refused the rest, stays empty), FLOOR_ANEW (when a
+ * vacant word is emptied again, its floor is that of the empty slots),
+ * HIGH_FLOOR (a word is given back though one of its slots is half used up),
+ * BEGIN_AGAIN (a timer's tickets begin again at the lowest), USED_AGAIN (a worn
+ * slot gets another timer).
  *
  * Where the code has these steps:
  *
  *	take		store/slots.h slots_any slots_take
  *	arm		store/slot.h slot_arm
  *	rent		intake/rent.c is_over
- *	rent		store/slots.h slots_give slots_set_free
+ *	give		store/slots.h slots_give slots_set_free
+ *	give		store/slot.h slot_is_used_up
  *	fill		store/vacancy.c vacancy_fill
  *	add		store/vacancy.c vacancy_add
  *	grow		intake/arrival.c arrival_grow_slots
  *	grow		store/vacancy.c vacancy_take
  *	schedule	intake/schedule.c bucket_schedule
  *	reschedule	intake/reschedule.c bucket_reschedule get_new_entry
+ *	reschedule	store/entry.h ticket_next
  *	cancel		store/slot.h slot_kill
  *	cancel		store/slot.c slot_cancel slot_take
  *	run_timer	intake/expiry.c expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
- *	choose		store/vacancy.c vacancy_choose is_free
+ *	choose		store/vacancy.c vacancy_choose is_free is_high
+ *	again		store/vacancy.c vacancy_touched
  *	note_floor	store/vacancy.c note_floor
+ *	note_floors	store/vacancy.c vacancy_empty
  *	give_back	store/vacancy.c vacancy_empty
  *	give_back	os/linux/system.c system_empty_pages
  *	keep		store/vacancy.c vacancy_keep
@@ -63,6 +76,10 @@
 #endif
 #ifndef STEPS
 #define STEPS 3
+#endif
+
+#ifndef WORN
+#define WORN 99 /* more than there will be */
 #endif
 
 #define SLOTS 2 /* in a word */
@@ -84,7 +101,7 @@
 /* struct slot; the word is generation and state */
 byte word[ALL], ticket[ALL];
 
-/* struct slots; and the list of vacant words, in any order */
+/* struct slots; and which words can be taken */
 bool free_bit[ALL] = true;
 byte used, vacancies;
 bool vacant[WORDS];
@@ -145,11 +162,31 @@ inline take(s)
 	}
 }
 
+#define GIVEN(s)                                                               \
+	(HAS(tickets[s], 1) + HAS(tickets[s], 2) + HAS(tickets[s], 3))
+
 /* A ticket that no timer had in this slot. */
 #define NEW_TICKET(s)                                                          \
-	ticket[s]++;                                                           \
+	ticket[s] = (ticket[s] == WORN -> 1 : ticket[s] + 1);                  \
 	assert(!HAS(tickets[s], ticket[s]));                                   \
-	ADD(tickets[s], ticket[s])
+	ADD(tickets[s], ticket[s]);                                            \
+	assert(ticket[s] < WORN || 2 * GIVEN(s) >= WORN)
+
+/* Unless the slot is worn. */
+inline give(s)
+{
+	assert(!free_bit[s]);
+	if
+#ifdef USED_AGAIN
+	:: true ->
+#else
+	:: ticket[s] < WORN ->
+#endif
+		free_bit[s] = true;
+		used--
+	:: else
+	fi
+}
 
 inline arm(s)
 {
@@ -172,9 +209,7 @@ inline rent(s)
 		if
 		:: STATE(word[s]) == DEAD ->
 			word[s] = WORD(LIFE(word[s]) + 1, FREE);
-			assert(!free_bit[s]);
-			free_bit[s] = true;
-			used--
+			give(s)
 		:: else
 		fi;
 		s = 0
@@ -295,7 +330,12 @@ inline reschedule(s, life)
 			if
 			:: word[s] == WORD(life, ARMED) ->
 				assert(!HAS(over[s], life));
-				NEW_TICKET(s)
+				if
+#ifndef BEGIN_AGAIN
+				:: ticket[s] == WORN
+#endif
+				:: else -> NEW_TICKET(s)
+				fi
 			:: else
 			fi
 		}
@@ -387,11 +427,7 @@ inline run_timer(s)
 			word[s] = WORD(LIFE(word[s]) + 1, FREE)
 		}
 		LOCK;
-		atomic {
-			assert(!free_bit[s]);
-			free_bit[s] = true;
-			used--
-		}
+		atomic { give(s) }
 		UNLOCK
 	:: else
 	fi;
@@ -413,10 +449,16 @@ inline run_timer(s)
 #define LIST(w) vacant[w] = true
 #endif
 
+#ifdef HIGH_FLOOR
+#define HIGH(w) false
+#else
+#define HIGH(w) (2 * floor_ticket[w] > WORN)
+#endif
+
 #ifdef IN_USE
 #define MAY_GO(w) SOME_FREE(w)
 #else
-#define MAY_GO(w) IS_FREE(w)
+#define MAY_GO(w) (IS_FREE(w) && !HIGH(w))
 #endif
 
 /* n words from `first` on */
@@ -451,12 +493,39 @@ inline choose(first, n)
 	UNLOCK
 }
 
+/* A word that was given back, and touched since then. */
+inline again(first, n)
+{
+	LOCK;
+	atomic {
+		if
+		:: vacant[0] -> first = 0; n = 1
+#if WORDS > 1
+		:: vacant[1] -> first = 1; n = 1
+		:: vacant[0] && vacant[1] -> first = 0; n = 2
+#endif
+		:: n = 0
+		fi;
+		if
+		:: n > 0 -> vacant[first] = false
+		:: else
+		fi;
+		if
+		:: n > 1 -> vacant[first + 1] = false
+		:: else
+		fi
+	}
+	UNLOCK
+}
+
 #define HIGHER(a, b) ((a) > (b) -> (a) : (b))
 
 inline note_floor(w, s)
 {
+#ifdef FLOOR_ANEW
 	floor_word[w] = 0;
 	floor_ticket[w] = 0;
+#endif
 	for (s : w * SLOTS .. w * SLOTS + SLOTS - 1) {
 #ifdef FLOOR_OF_ONE
 		floor_word[w] = word[s];
@@ -469,14 +538,17 @@ inline note_floor(w, s)
 	s = 0
 }
 
-/* The memory of a word is a page. */
-inline give_back(first, n, w, s, emptied, gone)
+inline note_floors(first, n, w, s)
 {
-#ifndef FLOOR_LATE
 	for (w : first .. first + n - 1) {
 		note_floor(w, s)
 	}
-#endif
+	w = 0
+}
+
+/* The memory of a word is a page. */
+inline give_back(first, n, w, s, emptied, gone)
+{
 	if
 	:: emptied = true
 	:: emptied = false
@@ -500,9 +572,7 @@ inline give_back(first, n, w, s, emptied, gone)
 		}
 	}
 #ifdef FLOOR_LATE
-	for (w : first .. first + n - 1) {
-		note_floor(w, s)
-	}
+	note_floors(first, n, w, s);
 #endif
 #ifndef KEPT_BARE
 	if
@@ -538,10 +608,19 @@ inline keep(first, n, w, emptied)
 
 inline trim(first, n, w, s, emptied, gone)
 {
-	choose(first, n);
+	if
+	:: choose(first, n)
+	:: again(first, n)
+	fi;
 	if
 	:: n > 0 ->
-		give_back(first, n, w, s, emptied, gone);
+#ifndef FLOOR_LATE
+		note_floors(first, n, w, s);
+#endif
+		if
+		:: HIGH(first) || HIGH(first + n - 1)
+		:: else -> give_back(first, n, w, s, emptied, gone)
+		fi;
 		keep(first, n, w, emptied)
 	:: else
 	fi;

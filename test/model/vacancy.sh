@@ -15,8 +15,13 @@ two_users="-DUSERS=2 -DSTEPS=2"
 holds assertions "$one_user"
 holds assertions "$two_words"
 caught assertions "$one_user" NO_FLOOR NO_TICKET_FLOOR FLOOR_OF_ONE FLOOR_LATE \
-	IN_USE STAYS_FREE FILL_AFTER_ADD COUNT_EARLY KEPT_BARE
+	IN_USE STAYS_FREE COUNT_EARLY KEPT_BARE FLOOR_ANEW
+holds assertions "$one_user -DWORN=2"
+holds assertions "$one_user -DWORN=3"
+caught assertions "$one_user -DWORN=2" BEGIN_AGAIN USED_AGAIN
+caught assertions "$one_user -DWORN=3" HIGH_FLOOR
 holds assertions "$two_users"
+caught assertions "$two_users" FILL_AFTER_ADD
 
 large_models
 holds assertions "-DUSERS=1 -DSTEPS=5"

@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include "api/instance.h"
 #include "bare.h"
 #include "intake/arrival.h"
 #include "intake/garbage.h"
@@ -385,6 +386,41 @@ START_TEST(counting_takes_no_lock)
 }
 END_TEST
 
+/* A cancel that writes where there is no memory is noted; others are not. */
+START_TEST(a_late_cancel_is_noted)
+{
+	struct timerthread *tt;
+	static timerthread_id ids[N];
+	timerthread_id id;
+	uint32_t word;
+
+	ck_assert_int_eq(timerthread_create(&tt), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(
+			timerthread_schedule(tt, hour, fn, NULL, &ids[i]), 0);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(timerthread_cancel(tt, ids[i]), 0);
+	bucket = intake_bucket(tt->engine.intake, slot_index(ids[0]));
+	ck_assert_uint_gt(give(), 0);
+	word = bucket->slots.vacant;
+	ck_assert(vacancy_has(&bucket->slots, word));
+	id = (uint64_t)(SLOT_GENERATION | SLOT_ARMED) << 32 |
+	     word << SLOT_WORD_LOG2 << bucket->slots.shift |
+	     bucket->slots.bucket;
+	ck_assert_int_eq(timerthread_cancel_wait(tt, id), -ENOENT);
+	ck_assert_int_eq(timerthread_disarm(tt, id), -ENOENT);
+	ck_assert_int_eq(timerthread_reschedule(tt, id, hour), -ENOENT);
+	ck_assert(!slots_touched(&bucket->slots));
+	ck_assert_int_eq(timerthread_cancel(tt, id), -ENOENT);
+	ck_assert(slots_touched(&bucket->slots));
+	ck_assert_uint_eq(
+		vacancy_touched(&bucket->slots, 0, bucket->slots.end).first,
+		word);
+	timerthread_destroy(tt);
+}
+END_TEST
+
 /* Together. */
 
 #ifdef UNDER_SANITIZER
@@ -604,7 +640,7 @@ int main(void)
 	const TTest *const tests[] = {
 		old_ids_are_used_meanwhile, others_schedule_meanwhile,
 		what_is_vacant_is_not_read, counting_takes_no_lock,
-		threads_use_old_ids,
+		threads_use_old_ids,        a_late_cancel_is_noted,
 	};
 
 	return RUN_TESTS("giveback", tests);

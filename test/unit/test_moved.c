@@ -397,6 +397,89 @@ START_TEST(moved_while_it_is_cancelled_and_freed)
 }
 END_TEST
 
+/*
+ * A slot whose tickets have begun again: two entries of its timer have the same
+ * one, and are due.  Returns the timer's id.
+ */
+static uint64_t begin_worn(void)
+{
+	struct slot *s;
+	uint64_t id;
+
+	hand_begin();
+	stepped_runs = 0;
+	id = bare_schedule(0, far, stepped_callback, NULL);
+	s = intake_slot(engine.intake, id);
+	atom32_store(&s->ticket, TICKET_WORN - TICKET_STEP);
+	ck_assert_int_eq(hand_move(id, -1, false), 0);
+	ck_assert_uint_eq(atom32_load(&s->ticket), TICKET_WORN);
+	atom32_store(&s->ticket, UINT32_MAX - TICKET_STEP + 1);
+	ck_assert_int_eq(hand_move(id, -2, false), 0);
+	ck_assert_uint_eq(atom32_load(&s->ticket), TICKET_WORN);
+	return id;
+}
+
+/* The slot is not used again. */
+static void end_worn(uint64_t id, int runs)
+{
+	uint32_t index = slot_index(id);
+
+	hand_run(true);
+	hand_run(true);
+	ck_assert_int_eq(stepped_runs, runs);
+	ck_assert_int_eq(bare_cancel(id), -ENOENT);
+	for (int i = 0; i < 2 * (int)SLOT_FIRST_NUMBER; i++) {
+		id = bare_schedule(0, far, never, NULL);
+		ck_assert_uint_ne(slot_index(id), index);
+		ck_assert_int_eq(bare_cancel(id), 0);
+	}
+	hand_run(true);
+	ck_assert_uint_eq(bare_slots_used(), 1);
+	bare_end();
+}
+
+START_TEST(worn_runs_once)
+{
+	end_worn(begin_worn(), 1);
+}
+END_TEST
+
+START_TEST(worn_and_later)
+{
+	uint64_t id = begin_worn();
+
+	ck_assert_int_eq(hand_move(id, far + 1, false), 0);
+	hand_run(true);
+	ck_assert_int_eq(stepped_runs, 0);
+	ck_assert_int_eq(hand_move(id, -1, false), 0);
+	end_worn(id, 1);
+}
+END_TEST
+
+START_TEST(worn_and_cancelled)
+{
+	uint64_t id = begin_worn();
+
+	ck_assert_int_eq(bare_cancel(id), 0);
+	end_worn(id, 0);
+}
+END_TEST
+
+START_TEST(worn_and_disarmed)
+{
+	uint64_t id = begin_worn();
+	struct slot *s = intake_slot(engine.intake, id);
+
+	ck_assert_int_eq(
+		bucket_disarm(&engine.intake->bucket[0], s, id, true, NULL), 0);
+	hand_run(true);
+	ck_assert_int_eq(stepped_runs, 0);
+	ck_assert_uint_eq(slot_state(atom32_load(&s->state)), SLOT_UNARMED);
+	ck_assert_int_eq(hand_move(id, -1, false), 0);
+	end_worn(id, 1);
+}
+END_TEST
+
 #ifndef FAIL_ALLOC_UNAVAILABLE
 
 /* A move needs no memory: what has no entry any more is stranded. */
@@ -438,6 +521,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
+		worn_runs_once,
+		worn_and_later,
+		worn_and_cancelled,
+		worn_and_disarmed,
 		to_and_fro_leaves_little,
 		later_makes_no_entry,
 		random_against_array,

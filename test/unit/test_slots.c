@@ -4,6 +4,8 @@
  */
 #include "bare_slots.h"
 
+#include <sys/mman.h>
+
 START_TEST(looks_up_any_number)
 {
 	struct slots t;
@@ -434,6 +436,40 @@ START_TEST(random_lives)
 }
 END_TEST
 
+/*
+ * After a peak: half of the table is vacant.  The bits of vacant words cannot
+ * be read here.
+ */
+START_TEST(vacant_words_are_passed)
+{
+	enum { WORDS = 8192 };
+	struct slot *s = NULL;
+	struct slots t;
+	void *bits;
+
+	init(&t, 0, 0);
+	for (int i = 0; i < 10 * (int)SLOT_FIRST_NUMBER; i++)
+		s = take_dead(&t);
+	while (t.end < 2 * WORDS)
+		add_chunk(&t);
+	t.fresh = t.ready = t.end;
+	for (uint32_t i = WORDS; i < t.end; i += VACANT_WORDS)
+		atom32_store(&slots_vacant(&t, i)->words, UINT32_MAX);
+	t.vacancies = WORDS;
+	t.used = (uint32_t)slots_room(&t);
+	recycle(&t, s);
+	t.last = 1;
+	bits = slots_word(&t, WORDS);
+	ck_assert_int_eq(mprotect(bits, WORDS * sizeof(uint64_t), PROT_NONE),
+			 0);
+	/* Behind the word that slots are taken from, and from the first on. */
+	t.word = 20;
+	t.at = slots_word(&t, 20);
+	ck_assert_ptr_eq(slots_take(&t), s);
+	slots_destroy(&t);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -446,6 +482,7 @@ int main(void)
 		in_the_order_of_addresses,
 		among_others_that_live_for_long,
 		few_are_touched_after_a_peak,
+		vacant_words_are_passed,
 		random_lives,
 	};
 

@@ -62,9 +62,10 @@ static uint32_t give(void)
 		if (w.n == 0)
 			continue;
 		n += w.n;
-		/* Nobody reads there from now on. */
+		/* Nobody reads there from now on, and nobody takes it. */
 		for (uint32_t k = 0; k < w.n; k++)
 			must(vacancy_has(&t, w.first + k));
+		must(vacancy_next(&t) - w.first >= w.n);
 		vacancy_keep(&t, w, vacancy_empty(&t, w));
 		slots_check(&t);
 	}
@@ -141,8 +142,79 @@ START_TEST(the_memory_is_gone)
 	ck_assert_uint_eq(gone, t.vacancies);
 	ck_assert(has_memory(1));
 	ck_assert(!has_memory(last));
-	/* The lowest comes back first. */
-	ck_assert_uint_lt(t.vacant, last);
+	end();
+}
+END_TEST
+
+/* Else it would wear the others. */
+static void half_used_up(uint32_t ticket, uint32_t generation)
+{
+	struct slot *s;
+	uint32_t word, first;
+
+	begin_full();
+	t.least = 0;
+	s = taken[N / 2 + 1];
+	word = number_of(&t, s) >> SLOT_WORD_LOG2;
+	first = atom32_load(&slots_get(&t, word << SLOT_WORD_LOG2)->ticket);
+	atom32_store(&s->ticket, ticket);
+	atom32_store(&s->state, generation | SLOT_ARMED);
+	free_all();
+	for (int round = 0; round < 3; round++) {
+		pass_periods();
+		give();
+	}
+	ck_assert_uint_gt(t.vacancies, WORDS / 2);
+	ck_assert(!vacancy_has(&t, word));
+	/* It was tried once, not in each period. */
+	ck_assert_uint_lt(t.peak, UINT32_MAX);
+	ck_assert_uint_eq(
+		atom32_load(&slots_get(&t, word << SLOT_WORD_LOG2)->ticket),
+		first);
+	end();
+}
+
+START_TEST(what_is_half_used_up_keeps_its_word)
+{
+	half_used_up(TICKET_WORN / 2 + TICKET_STEP, SLOT_GENERATION);
+	half_used_up(TICKET_STEP, UINT32_C(1) << 31);
+}
+END_TEST
+
+static void fill_one(void)
+{
+	uint32_t word = vacancy_take(&t);
+
+	if (word == 0)
+		return;
+	vacancy_fill(&t, word);
+	vacancy_add(&t, word);
+}
+
+static uint32_t lowest_vacant(void)
+{
+	uint32_t word = 2;
+
+	while (word < t.fresh && !vacancy_has(&t, word))
+		word++;
+	return word;
+}
+
+/* Also after some were taken, and lower ones were given back. */
+START_TEST(the_lowest_comes_back_first)
+{
+	begin_full();
+	free_all();
+	for (int round = 0; round < 3; round++) {
+		pass_periods();
+		ck_assert_uint_gt(give(), 0);
+		for (; t.vacancies > 8; fill_one())
+			ck_assert_uint_eq(vacancy_next(&t), lowest_vacant());
+		slots_check(&t);
+	}
+	while (vacancy_next(&t) > 0)
+		fill_one();
+	ck_assert_uint_eq(t.vacancies, 0);
 	end();
 }
 END_TEST
@@ -175,8 +247,8 @@ START_TEST(a_timer_keeps_its_word)
 END_TEST
 
 /*
- * Locked memory stays, and it is not tried again.  The system call, because
- * under a sanitizer mlock does nothing.
+ * Locked memory stays, and is tried again later; what lies below it goes.  The
+ * system call, because under a sanitizer mlock does nothing.
  */
 START_TEST(the_system_keeps_it)
 {
@@ -189,23 +261,20 @@ START_TEST(the_system_keeps_it)
 	t.sweep = WORDS / 2 + 1;
 	if (syscall(SYS_mlock, p, pages_size()) == 0) {
 		ck_assert_uint_eq(give(), 0);
-		ck_assert(t.keeps);
 		ck_assert_uint_eq(vacancy_surplus(&t), 0);
 		ck_assert_uint_eq(t.vacancies, 0);
+		pass_periods();
+		ck_assert_uint_gt(give(), 0);
+		ck_assert(!vacancy_has(&t, WORDS / 2));
+		ck_assert_int_eq(syscall(SYS_munlock, p, pages_size()), 0);
+		t.least = 0;
+		pass_periods();
+		give();
+		ck_assert(vacancy_has(&t, WORDS / 2));
 	}
 	end();
 }
 END_TEST
-
-static void fill_one(void)
-{
-	uint32_t word = vacancy_take(&t);
-
-	if (word == SLOTS_NONE_VACANT)
-		return;
-	vacancy_fill(&t, word);
-	vacancy_add(&t, word);
-}
 
 struct old {
 	struct slot *slot;
@@ -255,11 +324,93 @@ START_TEST(the_system_keeps_a_part)
 	p = slots_get(&t, (WORDS - VACANCY_MOST / 2) << SLOT_WORD_LOG2);
 	if (syscall(SYS_mlock, p, pages_size()) == 0) {
 		ck_assert_uint_eq(give(), 0);
-		ck_assert(t.keeps);
 	}
 	slots_check(&t);
 	for (int i = 0; i < N; i++)
 		arm(take(&t), 0, NULL);
+	check_old(old, N);
+	end();
+}
+END_TEST
+
+/* Returns how many words were given back once more. */
+static uint32_t give_touched(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t.end; i += VACANCY_LOOKS) {
+		struct words w;
+
+		while ((w = vacancy_touched(&t, i, VACANCY_LOOKS)).n > 0) {
+			n += w.n;
+			for (uint32_t k = 0; k < w.n; k++)
+				must(vacancy_has(&t, w.first + k));
+			must(vacancy_next(&t) - w.first >= w.n);
+			must(vacancy_empty(&t, w));
+			vacancy_keep(&t, w, true);
+			slots_check(&t);
+		}
+	}
+	return n;
+}
+
+/* A late cancel in each word, or each third, or one; what is there is seen. */
+static void touch(uint32_t apart)
+{
+	uint32_t n = 0, given;
+
+	for (uint32_t i = 2; i < t.fresh; i += apart) {
+		struct slot *s = slots_get(&t, i << SLOT_WORD_LOG2);
+
+		if (!vacancy_has(&t, i)) {
+			vacancy_touch(&t, i);
+			continue;
+		}
+		must(!slot_kill(s, (uint64_t)SLOT_ARMED << 32));
+		s->deadline = 1;
+		vacancy_touch(&t, i);
+		vacancy_touch(&t, i);
+		n++;
+	}
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_eq(t.touched, n);
+	ck_assert(slots_touched(&t));
+	given = give_touched();
+	ck_assert_uint_ge(given, n);
+	ck_assert(!slots_touched(&t));
+	for (uint32_t i = 2; i < t.fresh; i++)
+		must(!vacancy_has(&t, i) ||
+		     slots_get(&t, i << SLOT_WORD_LOG2)->deadline == 0);
+}
+
+/* Also what was taken since then, which stays. */
+START_TEST(what_is_touched_goes_again)
+{
+	static struct old old[N];
+	uint32_t word;
+
+	begin_full();
+	for (int i = 0; i < N; i++)
+		old[i] = (struct old){
+			taken[i],
+			slot_id(taken[i], atom32_load(&taken[i]->state)),
+			slot_entry(taken[i])};
+	free_all();
+	pass_periods();
+	ck_assert_uint_gt(give(), 0);
+	touch(1);
+	touch(3);
+	touch(t.end);
+	word = vacancy_next(&t);
+	vacancy_touch(&t, word);
+	fill_one();
+	ck_assert(!vacancy_has(&t, word));
+	ck_assert_uint_eq(give_touched(), 0);
+	ck_assert(!slots_touched(&t));
+	while (vacancy_next(&t) > 0)
+		fill_one();
+	for (int i = 0; i < N; i++)
+		arm(slots_any(&t) ? slots_take(&t) : take(&t), 0, NULL);
 	check_old(old, N);
 	end();
 }
@@ -290,8 +441,7 @@ START_TEST(old_ids_stay_refused)
 
 			while (!slots_any(&t)) {
 				fill_one();
-				if (!slots_any(&t) &&
-				    t.vacant == SLOTS_NONE_VACANT)
+				if (!slots_any(&t) && vacancy_next(&t) == 0)
 					grow(&t);
 			}
 			s = taken[n_taken] = slots_take(&t);
@@ -314,7 +464,7 @@ START_TEST(old_ids_stay_refused)
 	ck_assert_uint_gt(given, ROUNDS);
 	/* All slots are used once more: then no old entry counts. */
 	for (;;) {
-		while (t.vacant != SLOTS_NONE_VACANT)
+		while (vacancy_next(&t) > 0)
 			fill_one();
 		if (!slots_any(&t))
 			break;
@@ -333,10 +483,16 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		not_while_the_peak_is_near, as_many_times_as_were_used,
-		the_memory_is_gone,         a_timer_keeps_its_word,
-		the_system_keeps_it,        the_system_keeps_a_part,
+		not_while_the_peak_is_near,
+		as_many_times_as_were_used,
+		what_is_half_used_up_keeps_its_word,
+		the_memory_is_gone,
+		the_lowest_comes_back_first,
+		a_timer_keeps_its_word,
+		the_system_keeps_it,
+		the_system_keeps_a_part,
 		old_ids_stay_refused,
+		what_is_touched_goes_again,
 	};
 
 	return RUN_TESTS("vacancy", tests);

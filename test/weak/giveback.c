@@ -103,7 +103,8 @@ static void store_release(atom32 *a, uint32_t value)
 
 static struct counter ended;
 static char chunks[3 * SLOT_FIRST_NUMBER * sizeof(struct slot) +
-		   2 * SLOT_WORD_BYTES] __attribute__((aligned(4096)));
+		   2 * SLOT_WORD_BYTES + sizeof(struct vacant)]
+	__attribute__((aligned(4096)));
 static uint64_t counted;
 
 /* It runs, and all the others of its word are free. */

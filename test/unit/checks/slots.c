@@ -25,13 +25,14 @@ static void check_word(const struct slots *t, uint32_t word, size_t *n)
 static size_t check_vacant(const struct slots *t)
 {
 	size_t n = 0;
-	uint32_t word = t->vacant;
 
-	for (; word != SLOTS_NONE_VACANT; n++) {
+	for (uint32_t word = 2; word < t->end; word++) {
 		const struct slot_floor *f = slots_floor(t, word);
 
-		must(n < t->vacancies && word > 1 && word < t->fresh);
-		must(vacancy_has(t, word));
+		if (!vacancy_has(t, word))
+			continue;
+		n++;
+		must(t->vacant <= word && word < t->fresh);
 		must(*slots_word(t, word) == 0 && word != t->word);
 		must((f->state & SLOT_STATE_MASK) == SLOT_FREE);
 		for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
@@ -41,9 +42,8 @@ static size_t check_vacant(const struct slots *t)
 			must(atom32_load(&s->state) == 0 &&
 			     atom32_load(&s->ticket) == 0);
 		}
-		word = atom32_load(&f->next);
 	}
-	must(n == t->vacancies);
+	must(n == t->vacancies && t->held.n == 0);
 	return n << SLOT_WORD_LOG2;
 }
 
