@@ -303,13 +303,16 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * allocates a few bytes, but works without them; and with POSIX alone, the C
  * library may allocate when a thread waits for a lock.  Once there were more
  * than n timers, memory is allocated as without a reserve.
- * The same after n * 2^28 timers in all, as an id never names a second timer.
+ * The same after n * 2^28 timers in all, as an id never names a second timer; a
+ * timer counts once more whenever it is armed, or rescheduled to an earlier
+ * time.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
  * the cap, by the number of cancelled timers that the executor may hold.
- * The reserve needs about 200 bytes for each timer, 70 KiB for each bucket, and
- * 200 KiB.  On NUMA machines the memory is near the CPU that calls start.
+ * The reserve needs about 200 bytes for each timer, up to 130 KiB for each
+ * bucket, and 200 KiB.  On NUMA machines the memory is near the CPU that calls
+ * start.
  * 0, the default: no reserve.
  * -EINVAL: tt is NULL, or n is over 2^30.  -EBUSY: after start or stop.
  */
@@ -372,11 +375,12 @@ int timerthread_set_task_id(struct timerthread *tt,
 /*
  * Limits the time of timerthread_dispatch: when ns nanoseconds have passed
  * since it began, it begins no other callback, and looks for no other timer,
- * also if no callback has run.  Each call gets on by some steps at least.  What
- * is left is due at once: the descriptor is readable again, or
- * timerthread_get_next_deadline says now.  So the loop can do some of its other
- * work in between.  The next call first runs what was due before the limit was
- * reached, and only then what came later.  Other drivers ignore the limit.
+ * also if no callback has run.  Each call gets on by some steps at least, and
+ * recycles cancelled timers by a few more.  What is left is due at once: the
+ * descriptor is readable again, or timerthread_get_next_deadline says now.  So
+ * the loop can do some of its other work in between.  The next call first runs
+ * what was due before the limit was reached, and only then what came later.
+ * Other drivers ignore the limit.
  * 0, the default: no limit.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
@@ -387,9 +391,9 @@ int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
  * for example.  If wake is not NULL, timerthread_start_polled makes no
  * descriptor.  Instead wake(ctx) is called when the loop must call
  * timerthread_get_next_deadline again: a timer is due earlier than the loop was
- * told, cancelled timers are to be recycled, or tt was stopped.  It is called
- * at the end of the call that made it necessary, or of one that another thread
- * makes meanwhile.  Normally it is called once between two calls of
+ * told, memory is to be recycled or given back, or tt was stopped.  It is
+ * called at the end of the call that made it necessary, or of one that another
+ * thread makes meanwhile.  Normally it is called once between two calls of
  * timerthread_get_next_deadline or timerthread_dispatch.  But it counts as
  * called only when it has returned: while a thread is held up in it, others
  * that schedule or stop may call it, too, so that no timer waits for that
@@ -809,9 +813,9 @@ enum timerthread_stat {
 	 * scheduled or rescheduled that is earlier than all others. */
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
-	/* Timers that there is memory for now; and bytes that the instance has
-	 * allocated, without the allocator's own overhead and a few kilobytes
-	 * for each bucket. */
+	/* Timers that there is memory for now; and bytes that the instance has,
+	 * in use or free, without the allocator's own overhead and a few
+	 * kilobytes for each bucket. */
 	TIMERTHREAD_STAT_SLOTS = 40,
 	TIMERTHREAD_STAT_BYTES = 41,
 	/* Nanoseconds since the start: the run time of all callbacks that have

@@ -41,10 +41,13 @@ int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
  */
 void driver_end(struct timerthread *tt)
 {
+	struct engine *e = &tt->engine;
+
 	pthread_mutex_lock(&tt->mutex);
-	if (tt->driver == DRIVER_POLLED)
-		wakeup_lie_down(&tt->engine.wakeup,
-				reclaim_or_next(&tt->engine));
+	if (tt->driver == DRIVER_POLLED) {
+		e->wakeup.by = reclaim_at(e);
+		wakeup_lie_down(&e->wakeup, e->next);
+	}
 	tt->turning = false;
 	instance_leave(tt);
 }

@@ -78,7 +78,8 @@ static bool take_turns(struct timerthread *tt)
 		if (e->wakeup.spin > 0 && spin_until_due(e))
 			continue;
 		e->wakeup.rested = rest_until(tt, ran, now);
-		if (wakeup_sleep(&e->wakeup, reclaim_or_next(e), now))
+		e->wakeup.by = reclaim_at(e);
+		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;
 	}
 	return call_hook(tt, tt->options.hooks.on_exit);

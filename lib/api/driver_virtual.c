@@ -35,7 +35,7 @@ static bool run_until(struct timerthread *tt, int64_t end, int *ran)
 		if (!engine_turn(e, now))
 			return false;
 		*ran += e->ran < INT_MAX - *ran ? e->ran : INT_MAX - *ran;
-	} while (e->ran > 0 || now < end);
+	} while (e->ran > 0 || now < end || e->again);
 	return true;
 }
 

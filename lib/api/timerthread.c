@@ -167,7 +167,8 @@ static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 	if (unlikely(r < 0))
 		return r;
 	if (unlikely(atom32_load(&s->state) == 0))
-		intake_touch(tt->engine.intake, slot_index(id));
+		arrival_touch(intake_bucket(tt->engine.intake, slot_index(id)),
+			      &tt->engine.wakeup, slot_index(id));
 	return cancelled(tt, s, id, slot_cancel(s, id));
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "intake/reserve.h"
+#include "os/clock.h"
 #include "os/fork.h"
 #include "os/pages.h"
 
@@ -44,8 +45,8 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 		return -ENOMEM;
 	}
 	e->next = INT64_MAX;
-	e->reclaim.began = e->reclaim.period = watch_now(&e->watch);
-	e->reclaim.next = INT64_MAX;
+	e->reclaim.began = e->reclaim.period = clock_now(CLOCK_MONOTONIC);
+	e->reclaim.due = INT64_MAX;
 	return 0;
 }
 

@@ -15,34 +15,35 @@
 #include "engine/measure.h"
 #include "intake/bucket_set.h"
 #include "intake/intake.h"
+#include "intake/sweep.h"
 #include "intake/wakeup.h"
 #include "os/counter.h"
 #include "os/watch.h"
 #include "pending/pending.h"
 
-/* How far reclaiming has come; see reclaim.h. */
+/* How far reclaiming has come; see reclaim.h.  Times by CLOCK_MONOTONIC. */
 struct reclaim {
-	int64_t began;             /* the last time; before that: engine_open */
-	uint64_t pause;            /* it begins again only after this time */
+	int64_t began;  /* the last round; before that: engine_open */
+	int64_t period; /* when this period began; see store/vacancy.h */
+	int64_t due;    /* the driver must be awake then; INT64_MAX: never */
+	int64_t pause;  /* how long it may sleep */
+	/* A round. */
 	bool active;               /* it has begun, and has not ended */
+	bool told;                 /* it sweeps all; see garbage.h */
+	bool ends;                 /* the period ends with it */
 	struct bucket_set buckets; /* buckets whose turn has not come yet */
-	uint32_t n;                /* how many those are */
-	uint64_t paid;             /* looks that are left for all buckets */
-	uint32_t bucket;           /* the bucket whose turn it is now */
-	uint64_t left;             /* looks left for it; 0: no bucket's turn */
-	bool ended;                /* its last lane has come to its end once */
-	bool restores;             /* it may have stranded timers to restore */
-	/* For garbage and for memory to give back; see garbage.h, trim.h. */
-	int64_t period; /* when this period began */
-	bool ends;      /* the round that is going on ends it */
-	bool surveys;   /* the round looks how much is garbage */
-	bool counts;    /* it has yet to see how much memory a bucket has */
-	uint32_t steps; /* of trimming, left for the bucket */
-	uint64_t live;  /* timers, by samples, in this round */
-	bool again;     /* there may be something to do in the next period */
-	bool found;     /* there was in this one */
-	uint64_t rest;  /* how long the driver may sleep, if again */
-	int64_t next;   /* when it must be awake; INT64_MAX: never */
+	uint64_t looks;            /* for each bucket */
+	uint32_t used;             /* slots in use when it began */
+	uint64_t live;             /* timers, as far as it has seen */
+	bool again; /* there may be something to do in the next round */
+	bool found; /* there was in this one */
+	/* A bucket's turn. */
+	struct bucket *bucket; /* NULL: none */
+	bool restores;         /* it may have stranded timers to restore */
+	bool sweeps;           /* it is being swept */
+	struct sweeping sweep;
+	uint64_t left;  /* looks */
+	uint32_t sifts; /* blocks that are left to sift */
 };
 
 /* The hook for callbacks that ran longer than the threshold; see fire.h. */
@@ -100,6 +101,7 @@ struct engine {
 	int64_t next;  /* the first deadline in pending; or see turn.h */
 	int ran;       /* in this turn; INT_MAX: that many or more */
 	size_t effort; /* in this turn, on what is not due; in entries */
+	bool again;    /* the next turn begins immediately */
 	/*
 	 * 1: the structures are being changed.  Written by the driver, read in
 	 * a child of fork(2).

@@ -2,38 +2,58 @@
 #include "config.h"
 
 #include "engine/reclaim.h"
+#include "intake/arrival.h"
 #include "intake/garbage.h"
 #include "intake/handover.h"
-#include "intake/rent.h"
-#include "intake/trim.h"
 #include "os/clock.h"
 
-/* A timer that was stranded takes as long as this many looks. */
+/*
+ * How much time steps take, in entries that are opened: to restore a timer that
+ * was stranded, to sweep, and to give back 64 KiB.
+ */
 #define RESTORE_EFFORT 32
+#define SWEEP_EFFORT   128
+#define GIVE_EFFORT    (4 * BLOCK_ENTRIES)
 
-/* Very large if the wall clock was set back. */
-static uint64_t since(const struct engine *e, int64_t then)
+static int64_t now(void)
 {
-	return (uint64_t)e->until - (uint64_t)then;
+	return clock_now(CLOCK_MONOTONIC);
 }
 
-/* Is it time again? */
+void reclaim_owe(struct reclaim *t)
+{
+	int64_t due = now() + RECLAIM_PERIOD_NS;
+
+	t->due = due < t->due ? due : t->due;
+}
+
+int64_t reclaim_at(struct engine *e)
+{
+	int64_t due = e->reclaim.due;
+
+	return due == INT64_MAX ? INT64_MAX
+				: clock_add(watch_now(&e->watch), due - now());
+}
+
+/* Is it time for a round? */
 static bool begin_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	uint64_t passed = since(e, t->began);
-	bool told = atom32_load(&e->wakeup.limit) == WAKEUP_TOLD;
+	int64_t begins = now(), passed = begins - t->began;
+	struct bucket_set used;
 
-	if (!told && e->until < t->next &&
-	    (passed < RECLAIM_NS || passed < t->pause))
+	t->told = garbage_hear(&e->wakeup);
+	if (!t->told && begins < t->due && passed < RECLAIM_PERIOD_NS)
 		return false;
-	t->began = e->until;
-	t->buckets = intake_used(e->intake);
-	t->n = bucket_set_count(&t->buckets);
-	t->pause = (uint64_t)t->n * RENT_RECLAIM * RECLAIM_LOOK_NS;
-	t->paid = passed / RECLAIM_LOOK_NS;
-	t->ends = since(e, t->period) >= RECLAIM_PERIOD_NS;
-	t->surveys = t->ends || told;
+	t->began = begins;
+	t->ends = begins - t->period >= RECLAIM_PERIOD_NS;
+	if (t->ends)
+		t->period = begins;
+	t->buckets = used = intake_used(e->intake);
+	t->looks = (uint64_t)passed / RECLAIM_LOOK_NS;
+	t->looks = t->told ? UINT64_MAX
+			   : t->looks / (bucket_set_count(&used) + 1) + 1;
+	t->used = atom32_load(&e->wakeup.used);
 	t->live = 0;
 	t->again = t->found = false;
 	return true;
@@ -43,84 +63,109 @@ static bool begin_round(struct engine *e)
 static bool next_bucket(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	struct bucket *b;
 
-	if (t->left > 0 || t->counts || t->steps > 0)
+	if (t->bucket)
 		return true;
-	if (!bucket_set_take(&t->buckets, &t->bucket))
-		return false;
-	/* Looks that one bucket has not used are for those after it. */
-	t->left = t->paid / t->n-- + 1;
-	t->ended = false;
-	t->restores = true;
-	t->counts = t->surveys;
-	b = &e->intake->bucket[t->bucket];
-	/* Then it ends when all lanes have been visited. */
-	if (t->surveys && garbage_is_most(b, &t->live)) {
-		t->left = UINT64_MAX;
-		t->found = true;
-	}
-	return true;
+	t->bucket = intake_take(e->intake, &t->buckets);
+	t->restores = t->sweeps = true;
+	t->sweep = (struct sweeping){.ends = t->ends};
+	t->left = t->looks;
+	t->sifts = 0;
+	return t->bucket != NULL;
 }
 
 static void restore(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	struct bucket *b = &e->intake->bucket[t->bucket];
 
-	t->restores = handover_restore(b, &e->wakeup, e->until);
+	t->restores = handover_restore(t->bucket, &e->wakeup, e->until);
 	if (t->restores)
 		e->effort += RESTORE_EFFORT;
 }
 
-static void reclaim_bucket(struct engine *e)
+/* Of those in use, if so many of those that were seen are of this kind. */
+static uint64_t of_all(const struct sweeping *s, uint64_t kind, uint32_t used)
 {
-	struct reclaim *t = &e->reclaim;
-	size_t looks = bucket_reclaim(&e->intake->bucket[t->bucket],
-				      &e->pending.spares, &t->left);
-
-	if (looks == 0) {
-		t->left = t->ended ? 0 : t->left;
-		t->ended = true;
-	}
-	t->paid -= t->paid < looks ? t->paid : looks;
-	e->effort += 1 + looks;
+	return s->left == 0 || s->live == 0 ? kind : used * kind / s->live;
 }
 
-/* After its looks, which may have found that few slots are used. */
-static void trim_bucket(struct engine *e)
+/*
+ * The bucket was swept.  Its lanes are sifted if they have far more blocks than
+ * the entries that are of use need, if each lane has one that is nearly empty.
+ */
+static void end_sweep(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	struct bucket *b = &e->intake->bucket[t->bucket];
+	struct sweeping *s = &t->sweep;
+	struct bucket *b = t->bucket;
+	uint32_t used, blocks, queued, need;
+	bool surplus;
 
-	if (t->counts) {
-		t->counts = false;
-		t->again |= bucket_survey(b, &e->wakeup, t->ends, &t->steps);
-		return;
-	}
-	t->steps--;
-	if (bucket_trim(b)) {
-		t->found = true;
-		e->effort += BLOCK_ENTRIES;
-	}
-	e->effort += 1;
+	lock_acquire_hot(&b->lock);
+	garbage_count(b, &e->wakeup);
+	used = b->slots.used;
+	blocks = garbage_blocks(b);
+	surplus = vacancy_surplus_later(&b->slots) > 0;
+	lock_release(&b->lock);
+	t->live += of_all(s, s->live, used);
+	queued = (uint32_t)of_all(s, s->queued, used);
+	need = queued / BLOCK_ENTRIES + (queued < LANES ? queued : LANES);
+	t->sifts = blocks > GARBAGE_TIMES * need ? blocks - need : 0;
+	t->again = t->again || surplus;
+}
+
+static void sweep(struct engine *e)
+{
+	struct reclaim *t = &e->reclaim;
+	struct sweeping *s = &t->sweep;
+	uint64_t seen = s->seen, live = s->live;
+	bool more = sweep_step(t->bucket, s), much;
+
+	seen = s->seen - seen;
+	live = s->live - live;
+	much = 2 * live < seen;
+	e->effort += s->gave ? GIVE_EFFORT : SWEEP_EFFORT;
+	t->found = t->found || s->gave || much;
+	t->again = t->again || s->gave;
+	if (!much)
+		t->left -= seen < t->left ? seen : t->left;
+	t->sweeps = more && t->left > 0;
+	if (!t->sweeps)
+		end_sweep(e);
+}
+
+static void sift(struct engine *e)
+{
+	struct reclaim *t = &e->reclaim;
+	struct block *b = bucket_take_oldest(t->bucket);
+
+	t->sifts = b ? t->sifts - 1 : 0;
+	if (b)
+		pending_sift(&e->pending, b);
+	e->effort += BLOCK_ENTRIES;
+}
+
+static void end_bucket(struct engine *e)
+{
+	struct reclaim *t = &e->reclaim;
+
+	bucket_take_surplus(t->bucket, &e->pending.spares);
+	arrival_shrink(t->bucket);
+	t->bucket = NULL;
 }
 
 static void end_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
+	uint32_t used = atom32_load(&e->wakeup.used);
 
-	if (!t->surveys)
-		return;
-	if (t->ends)
-		t->period = e->until;
 	garbage_set_limit(&e->wakeup, t->live);
-	t->again = t->again || atom32_load(&e->wakeup.used) > GARBAGE_MUCH;
-	if (t->found || !t->again || t->rest == 0)
-		t->rest = RECLAIM_PERIOD_NS;
-	else if (t->rest < RECLAIM_REST_NS)
-		t->rest *= 2;
-	t->next = t->again ? clock_add(e->until, (int64_t)t->rest) : INT64_MAX;
+	t->again = t->again || used > GARBAGE_MUCH;
+	if (t->found || !t->again || used < t->used / 2 || t->pause == 0)
+		t->pause = RECLAIM_PERIOD_NS;
+	else if (t->pause < RECLAIM_REST_NS)
+		t->pause *= 2;
+	t->due = t->again ? now() + t->pause : INT64_MAX;
 }
 
 bool reclaim_step(struct engine *e)
@@ -134,9 +179,11 @@ bool reclaim_step(struct engine *e)
 		end_round(e);
 	else if (t->restores)
 		restore(e);
-	else if (t->left > 0)
-		reclaim_bucket(e);
+	else if (t->sweeps)
+		sweep(e);
+	else if (t->sifts > 0)
+		sift(e);
 	else
-		trim_bucket(e);
+		end_bucket(e);
 	return t->active;
 }

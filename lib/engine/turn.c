@@ -80,7 +80,7 @@ static bool must_end(struct engine *e)
 {
 	if (likely(e->dispatch_time == 0) || !is_long(e))
 		return false;
-	e->effort = EFFORT_MAX;
+	e->again = true;
 	return true;
 }
 
@@ -109,6 +109,7 @@ static void begin_turn(struct engine *e)
 	engine_set_busy(e);
 	e->ran = e->steps = 0;
 	e->effort = 0;
+	e->again = false;
 	pending_begin_turn(&e->pending);
 	if (e->dispatch_time > 0)
 		e->began = clock_now(CLOCK_MONOTONIC);
@@ -117,9 +118,11 @@ static void begin_turn(struct engine *e)
 static void end_turn(struct engine *e)
 {
 	/* Immediately, whatever the slack, and however the clock is set. */
-	if (e->effort >= EFFORT_MAX)
+	e->again = e->again || e->effort >= EFFORT_MAX;
+	if (e->again)
 		e->next = INT64_MIN;
-	intake_flush(e->intake);
+	if (intake_flush(e->intake))
+		reclaim_owe(&e->reclaim);
 	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));
 	engine_set_idle(e);
 }
@@ -140,6 +143,16 @@ static bool run_batch(struct engine *e)
 	return true;
 }
 
+/* However little time a turn may take, the dead are found: by a few steps. */
+static void reclaim(struct engine *e)
+{
+	int steps = 0;
+
+	while (e->effort < EFFORT_MAX && !wakeup_stopping(&e->wakeup) &&
+	       (steps++ < TURN_STEPS || !must_end(e)) && reclaim_step(e))
+		;
+}
+
 bool engine_turn(struct engine *e, int64_t until)
 {
 	begin_turn(e);
@@ -151,12 +164,10 @@ bool engine_turn(struct engine *e, int64_t until)
 		if (!run_batch(e))
 			return false;
 	}
-	while (e->effort < EFFORT_MAX && !wakeup_stopping(&e->wakeup) &&
-	       reclaim_step(e) && !must_end(e))
-		;
+	reclaim(e);
 	/* A turn does one step of it, so that no timer waits for more. */
-	if (e->effort < EFFORT_MAX && pending_tidy(&e->pending, until))
-		e->effort = EFFORT_MAX;
+	if (!e->again && e->effort < EFFORT_MAX)
+		e->again = pending_tidy(&e->pending, until);
 	end_turn(e);
 	return true;
 }

@@ -4,6 +4,7 @@
 #include "intake/arrival.h"
 #include "intake/block_pool.h"
 #include "intake/garbage.h"
+#include "intake/sweep.h"
 #include "os/keep.h"
 #include "store/vacancy.h"
 
@@ -45,7 +46,8 @@ int arrival_grow_slots(struct bucket *b)
 	return 0;
 }
 
-bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size)
+/* Gives the lane this many rows, if it still wants them.  False: no memory. */
+static bool give_rows(struct bucket *b, struct lane *l, uint32_t size)
 {
 	struct rows rows;
 
@@ -56,6 +58,21 @@ bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size)
 	lock_release(&b->lock);
 	rows_free(rows);
 	return true;
+}
+
+void arrival_shrink(struct bucket *b)
+{
+	for (struct lane *l = b->lane; l < b->lane + LANES; l++) {
+		uint32_t rows;
+		bool less;
+
+		lock_acquire_hot(&b->lock);
+		rows = queue_wants_rows(&l->queue);
+		less = rows < l->queue.size;
+		lock_release(&b->lock);
+		if (less)
+			give_rows(b, l, rows);
+	}
 }
 
 static bool add_spare(struct bucket *b, bool grows)
@@ -89,6 +106,22 @@ static void tell(struct bucket *b, struct wakeup *w, const struct lane *l)
 	arrival_leave(b, w, arrival_visit_by(b, w, at));
 }
 
+void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
+{
+	KEEP_ERRNO;
+
+	if (!vacancy_touch(&b->slots,
+			   index >> b->slots.shift >> SLOT_WORD_LOG2))
+		return;
+	atom32_store(&w->limit, WAKEUP_TOLD);
+	/* A cancel calls no function of the program. */
+	if (w->wake)
+		return;
+	lock_acquire(&b->lock);
+	arrival_leave(b, w,
+		      arrival_visit_by(b, w, clock_add(b->now, -w->slack)));
+}
+
 /* One of this many calls pays rent, and finds slots for the next ones. */
 #define GOES_AWAY 16
 
@@ -103,29 +136,52 @@ TT_NOINLINE bool arrival_goes_away(struct bucket *b)
 	return !b->grows && b->away++ % GOES_AWAY != 0;
 }
 
-TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
-			     bool slot)
+TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
 {
-	KEEP_ERRNO;
+	rent_look(b, l);
+	if (!slots_any(&b->slots) && sweep_for_call(b))
+		l->passed = RENT_ASIDE;
+	return slots_ready(&b->slots);
+}
+
+/* Makes room for an entry.  False: no memory. */
+static bool grow_lane(struct bucket *b, struct lane *l)
+{
 	bool full, more, spare, grows;
 	uint32_t rows;
 
-	tell(b, w, l);
-
 	lock_acquire(&b->lock);
-	slot = slot && !slots_any(&b->slots);
 	full = !queue_has_room(&l->queue, 1);
 	rows = queue_wants_rows(&l->queue);
 	more = full && rows > l->queue.size;
 	spare = full && !b->spares;
 	grows = b->grows;
 	lock_release(&b->lock);
+	return (!more || (grows && give_rows(b, l, rows))) &&
+	       (!spare || add_spare(b, grows));
+}
+
+TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
+			     bool slot)
+{
+	KEEP_ERRNO;
+	bool old;
+
+	tell(b, w, l);
+	lock_acquire(&b->lock);
+	slot = slot && !slots_any(&b->slots);
+	old = b->old_waits;
+	lock_release(&b->lock);
+	/* If there is no memory for the old, they stay where they are. */
+	if (old && grow_lane(b, &b->lane[LANE_OLD])) {
+		/* Else this call's own lane would take the block. */
+		lock_acquire(&b->lock);
+		arrival_has_room(b, &b->lane[LANE_OLD]);
+		lock_release(&b->lock);
+	}
 	if (slot)
 		return arrival_grow_slots(b);
-	if ((more && !(grows && arrival_give_rows(b, l, rows))) ||
-	    (spare && !add_spare(b, grows)))
-		return -ENOMEM;
-	return 0;
+	return grow_lane(b, l) ? 0 : -ENOMEM;
 }
 
 /*

@@ -48,10 +48,13 @@ int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l, bool slot);
 int arrival_grow_slots(struct bucket *b);
 
 /*
- * Gives the lane as many rows as it wants (queue_wants_rows), more or fewer.
- * False: no memory.  Without the lock.
+ * The caller may have given memory to this slot, which had none (see
+ * vacancy_touch).  If that is so for many, the driver gives it back.
  */
-bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size);
+void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index);
+
+/* Gives fewer rows to lanes that want fewer.  Without the lock. */
+void arrival_shrink(struct bucket *b);
 
 /*
  * Announces a deadline, or an earlier time, to the driver.  Returns as
@@ -104,13 +107,20 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
  */
 bool arrival_goes_away(struct bucket *b);
 
+/*
+ * The same, for a call that stays: looks for a slot.  False: the bucket has
+ * none to give, or it must be told how many are in use.
+ */
+bool arrival_find_slot(struct bucket *b, struct lane *l);
+
 /* Pays rent.  False: memory is missing.  Under the lock. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
 	if (slot && unlikely(!slots_ready(&b->slots)) && arrival_goes_away(b))
 		return false;
 	rent_pay(b, l);
-	if (slot && unlikely(!slots_ready(&b->slots)) && !rent_elsewhere(b, l))
+	if (slot && unlikely(!slots_ready(&b->slots)) &&
+	    !arrival_find_slot(b, l))
 		return false;
 	return arrival_has_room(b, l);
 }

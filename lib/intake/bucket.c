@@ -9,7 +9,6 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 {
 	b->nearest = INT64_MAX;
 	b->grows = true;
-	b->salvaged = SLOT_FIRST_NUMBER;
 	b->pool = pool;
 	for (int i = 0; i < LANES; i++)
 		queue_init(&b->lane[i].queue);

@@ -12,14 +12,11 @@
  * Guarantees:
  *  1. A timer is in the bucket from bucket_schedule until the driver takes it
  *     with bucket_collect, or until it is found cancelled.
- *  2. Calls pay rent (rent.h).  One of four looks at up to eight of the oldest
- *     arrivals of its lane; or it looks at about three dozen others, and more
- *     calls than usual look at none.  It frees the slots of timers that were
- *     cancelled.  Before the bucket allocates memory for slots, it looks at
- *     some arrivals in other lanes, and allocates none if it finds a timer that
- *     has ended.  Most are found while their cache lines are still in this
- *     CPU's cache.  For those in buckets where nobody schedules any more there
- *     is garbage.h.
+ *  2. Calls pay rent (rent.h).  One of four looks at some of the oldest
+ *     arrivals of its lane, and frees the slots of timers that were cancelled.
+ *     Most are found while their cache lines are still in this CPU's cache.
+ *     Those that are not found so are swept up (sweep.h): by a call before the
+ *     bucket allocates memory for slots, and by the driver.
  *  3. bucket_schedule holds the lock for constant time on average, the driver's
  *     functions for a few microseconds at a time.  Now and then there is a pass
  *     over the rows of a lane (one for 255 arrivals) or the bitmap of slots (a
@@ -30,7 +27,7 @@
  *
  * Any thread: schedule, reschedule, disarm, give, get_deadline.  Its first
  * user: init.  The thread that starts or stops the instance: set_open.  The
- * driver: collect, put, reclaim, flush.
+ * driver: collect, put, take_oldest, flush.
  */
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H
@@ -47,14 +44,9 @@
 struct lane {
 	/* Protected by the bucket's lock, like everything here. */
 	struct queue queue;
-	uint32_t rests; /* this many calls look at nothing */
-	/*
-	 * For rent.c: whether a scan goes on, the position where calls scan
-	 * next, and the last jump to another one.
-	 */
-	bool scans;
-	struct queue_position position;
-	uint32_t probe;
+	/* For rent.c. */
+	uint32_t rests;  /* this many calls look at nothing */
+	uint32_t passed; /* so many dead have passed the oldest */
 };
 
 enum bucket_state {
@@ -79,17 +71,20 @@ struct bucket {
 	struct block *spares;
 	struct counter scheduled;
 	struct counter rescheduled;
-	/* Where rent.c looks next for the driver and for other lanes. */
-	struct queue_position next;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
-	uint32_t away; /* calls that found no slot here; see arrival.c */
+	bool old_waits; /* there was no room in the lane of the old */
+	uint32_t away;  /* calls that found no slot here; see arrival.c */
 	/* Timers without an entry; see handover.h. */
 	struct slot_heap stranded;
-	uint32_t next_lane;      /* see next */
-	uint32_t salvaged;       /* the next slot to look at; see salvage.c */
-	struct counter fired;    /* runs on an executor, which have ended */
-	struct counter ended;    /* timers that ended with such a run */
+	/* For sweep.c: words of slots, and slots in use. */
+	uint32_t swept;       /* where calls sweep next */
+	uint32_t found;       /* the word where sweep_until_found goes on */
+	uint32_t visited;     /* and where the driver does */
+	uint32_t sweep_at;    /* with so many slots in use, calls sweep again */
+	bool some_dead;       /* the last call that has swept found some */
+	struct counter fired; /* runs on an executor, which have ended */
+	struct counter ended; /* timers that ended with such a run */
 	struct block_pool *pool; /* constant from bucket_init; NULL before */
 	/* Written by any thread: a bucket that had room when this had none. */
 	atom32 other;
@@ -163,24 +158,25 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 		    struct block **spares);
 
 /*
- * Puts back n entries that the driver has taken, the last one first.  Returns
+ * Puts back n entries that the driver has taken, the last one first; old: into
+ * the lane of the old.  Returns
  * how many are left, at the beginning of e, because there is no memory for
  * them.
  */
 size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
-		  const struct entry *e, size_t n);
+		  bool old, const struct entry *e, size_t n);
 
 /*
- * One step of finding arrivals whose timers have ended, in the bucket.  Does
- * nothing if the lock is held.  *left is how many looks may be taken; on
- * return, how many of these are left (0: the bucket is done).  Hands out spare
- * blocks.  Returns the greatest number of looks that this can have been; 0:
- * none, because the last lane has come to its end, or the lock is held.
+ * Makes the recycled slots free, so that schedule calls can take them.  True:
+ * there will be some memory to give back.
  */
-size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left);
+bool bucket_flush(struct bucket *b);
 
-/* Makes the recycled slots free, so that schedule calls can take them. */
-void bucket_flush(struct bucket *b);
+/* Moves spare blocks that the bucket does not need to *spares. */
+void bucket_take_surplus(struct bucket *b, struct block **spares);
+
+/* Takes out the first block of the lane with the most; NULL: there is none. */
+struct block *bucket_take_oldest(struct bucket *b);
 
 /*
  * The time is now: for distances, and to know which deadlines may have passed.

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver does with a bucket: it collects, puts back, reclaims and
- * flushes.
+ * What the driver does with a bucket: it collects, puts back and flushes.
  */
 #include "config.h"
 
 #include "intake/arrival.h"
 #include "intake/handover.h"
-#include "intake/rent.h"
+#include "store/vacancy.h"
 
 /* How many entries are put back while the lock is held once. */
 #define PUT_MAX 64
@@ -119,13 +118,15 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 }
 
 /* Under the lock.  Returns how many are left. */
-static size_t put_some(struct bucket *b, struct wakeup *w,
+static size_t put_some(struct bucket *b, struct wakeup *w, bool old,
 		       const struct entry *e, size_t n, struct arrival *a)
 {
 	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
 		bool grows;
 
 		*a = arrival_aim(b, e[n - 1].deadline);
+		if (old)
+			a->lane = &b->lane[LANE_OLD];
 		grows = !queue_has_room(&a->lane->queue, 1);
 		if (!arrival_has_room(b, a->lane))
 			break;
@@ -137,7 +138,7 @@ static size_t put_some(struct bucket *b, struct wakeup *w,
 }
 
 size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
-		  const struct entry *e, size_t n)
+		  bool old, const struct entry *e, size_t n)
 {
 	struct arrival a = {NULL, 0};
 	bool grown = false;
@@ -147,7 +148,7 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 
 		lock_acquire_hot(&b->lock);
 		take_spare(b, spares);
-		left = put_some(b, w, e, n, &a);
+		left = put_some(b, w, old, e, n, &a);
 		lock_release(&b->lock);
 		if (left == n && grown)
 			break;
@@ -159,26 +160,37 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 	return n;
 }
 
-size_t bucket_reclaim(struct bucket *b, struct block **spares, uint64_t *left)
+void bucket_take_surplus(struct bucket *b, struct block **spares)
 {
 	struct block *surplus;
-	size_t looks;
 
-	if (!lock_try(&b->lock)) {
-		*left = 0;
-		return 0;
-	}
-	looks = rent_reclaim(b, left);
+	lock_acquire_hot(&b->lock);
 	surplus = take_surplus(b);
 	lock_release(&b->lock);
-
 	join_chains(spares, surplus);
-	return looks;
 }
 
-void bucket_flush(struct bucket *b)
+struct block *bucket_take_oldest(struct bucket *b)
 {
+	struct lane *most = b->lane;
+	struct block *block = NULL;
+
+	lock_acquire_hot(&b->lock);
+	for (struct lane *l = b->lane; l < b->lane + LANES; l++)
+		most = l->queue.blocks > most->queue.blocks ? l : most;
+	if (most->queue.blocks > 0)
+		block = queue_take_first(&most->queue);
+	lock_release(&b->lock);
+	return block;
+}
+
+bool bucket_flush(struct bucket *b)
+{
+	bool surplus;
+
 	lock_acquire_hot(&b->lock);
 	slots_add_free(&b->slots, &b->recycled);
+	surplus = vacancy_surplus_later(&b->slots) > 0;
 	lock_release(&b->lock);
+	return surplus;
 }

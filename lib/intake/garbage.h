@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Garbage: slots of timers that were cancelled, where no call looks for them.
+ * Garbage: when must the driver look for the dead?
  *
- * Calls find the dead in the bucket that they use (rent.h), and the driver
- * finds those that it passes.  But a thread may move to another CPU, and a
- * program may fall idle.  So each bucket tells how many slots are in use, in
- * steps; and when the sum of all buckets is above a limit, a call wakes the
- * driver, which takes samples.  It looks for the dead where they are more than
- * the live (reclaim.h), and sets the limit anew.
+ * Calls find most of them (rent.h, sweep.h).  But a thread may move to another
+ * CPU, and a program may fall idle.  So each bucket tells how many slots are in
+ * use, in steps.  When the sum of all buckets is above a limit, a call wakes
+ * the driver.  It sweeps all buckets (reclaim.h), and sets the limit anew by
+ * what lives.
  *
  * Guarantee: the driver is told when more slots are in use than GARBAGE_TIMES
  * the number of timers that lived when it looked last, and GARBAGE_MUCH, and
- * SLOTS_STEP for each bucket.
+ * SLOTS_STEP for each bucket; or when a bucket has so many more entries than
+ * slots in use.
  *
  * Any thread: tell.  The driver: the rest.
  */
@@ -29,19 +29,16 @@
  */
 bool garbage_tell(struct bucket *b, struct wakeup *w);
 
-/*
- * Tells it in any case, also if they are fewer.  Returns the sum.  Under the
- * lock.
- */
+/* Tells it in any case, also if they are fewer.  Returns the sum. */
 uint32_t garbage_count(struct bucket *b, struct wakeup *w);
+
+/* Was the driver told?  Then it is not told again before it sets the limit. */
+bool garbage_hear(struct wakeup *w);
 
 /* The driver has looked: so many live. */
 void garbage_set_limit(struct wakeup *w, uint64_t live);
 
-/*
- * Are more timers dead than live in the bucket?  Judges by a sample.  Adds to
- * *live how many may live.  False, too, if the lock is held.
- */
-bool garbage_is_most(struct bucket *b, uint64_t *live);
+/* The blocks of all lanes. */
+uint32_t garbage_blocks(const struct bucket *b);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "intake/intake.h"
 #include "os/pages.h"
-#include "store/vacancy.h"
 
 /* How many other buckets are looked at. */
 #define OTHERS 8
@@ -106,12 +105,6 @@ bool intake_use(struct intake *in, struct bucket *b)
 	return open;
 }
 
-void intake_touch(struct intake *in, uint32_t index)
-{
-	vacancy_touch(&intake_bucket(in, index)->slots,
-		      index >> in->shift >> SLOT_WORD_LOG2);
-}
-
 void intake_recycle(struct intake *in, struct slot *s)
 {
 	struct bucket *b = intake_bucket(in, s->index);
@@ -121,10 +114,12 @@ void intake_recycle(struct intake *in, struct slot *s)
 		bucket_flush(b);
 }
 
-void intake_flush(struct intake *in)
+bool intake_flush(struct intake *in)
 {
 	struct bucket *b;
+	bool surplus = false;
 
 	while ((b = intake_take(in, &in->recycled)))
-		bucket_flush(b);
+		surplus = bucket_flush(b) || surplus;
+	return surplus;
 }

@@ -33,7 +33,7 @@
  * a call that schedules, such a bucket looks as if it were shut; the call then
  * has it set up.
  *
- * Any thread: pick, use, used, slot, touch, the buckets' own functions.  The
+ * Any thread: pick, use, used, slot, and the buckets' own functions.  The
  * thread that starts or stops the instance: create, destroy, set_open.  The
  * driver: the rest.
  */
@@ -117,9 +117,6 @@ static inline struct bucket *intake_bucket(struct intake *in, uint32_t index)
 	return &in->bucket[index & in->mask];
 }
 
-/* As vacancy_touch, for the slot with this index. */
-void intake_touch(struct intake *in, uint32_t index);
-
 /* The slot that an entry refers to. */
 static inline struct slot *intake_slot_of(struct intake *in,
 					  const struct entry *e)
@@ -130,7 +127,7 @@ static inline struct slot *intake_slot_of(struct intake *in,
 /* Adds a slot that was freed.  After intake_flush calls can take it. */
 void intake_recycle(struct intake *in, struct slot *s);
 
-/* Flushes the recycled slots of all buckets. */
-void intake_flush(struct intake *in);
+/* Flushes the recycled slots of all buckets.  Returns as bucket_flush. */
+bool intake_flush(struct intake *in);
 
 #endif

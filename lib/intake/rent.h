@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rent: a call that adds an entry to a bucket looks at a few older entries
- * there, and frees the slots of timers that have ended.
+ * Rent: a call that adds an entry to a lane looks at the oldest entries there,
+ * drops those that are no longer of use, and frees the slots of timers that
+ * have ended.
+ *
+ * This is one of two ways to find the dead.  The other one is the sweep
+ * (sweep.h), for what no call finds here.
  *
  * Why not something simpler: a slot that is a node of a timing wheel, which its
  * bucket unlinks, and dead slots that are reported on a stack?  That was built
@@ -18,15 +22,21 @@
 #include "intake/bucket.h"
 
 /*
- * One of so many calls of a lane looks at old arrivals, and at most at so many:
- * at two for each call.  (If each call looked at two, as it did, it looked at
- * one live timer in vain, and a pair took 60 instructions more.)
+ * One of so many calls of a lane looks at old entries, and drops at most so
+ * many: two for each call.  (If each call looked at two, as it did, it looked
+ * at one live timer in vain, and a pair took 60 instructions more.)
  */
 #define RENT_EVERY 4
 #define RENT_LOOKS (2 * RENT_EVERY)
 
 /*
- * For when it is a call's turn: looks at some old arrivals, and sets how many
+ * Many dead, of which rent finds none, are behind some that live in this lane:
+ * so many of the oldest are set aside by the next calls.
+ */
+#define RENT_ASIDE 2048
+
+/*
+ * For when it is a call's turn: looks at some old entries, and sets how many
  * calls rest after it.
  */
 void rent_look(struct bucket *b, struct lane *l);
@@ -54,25 +64,5 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 	else if (unlikely(--l->rests == RENT_EVERY - 1))
 		rent_prefetch(b, l, 0);
 }
-
-/*
- * To be called before the bucket allocates memory for slots.  Ends this lane's
- * rest, and looks into some other lanes, which calls may no longer visit, until
- * a slot is free.  False: no slot is free, or it must be told how many are in
- * use.
- */
-bool rent_elsewhere(struct bucket *b, struct lane *l);
-
-/* So few looks that no caller waits for long. */
-#define RENT_RECLAIM 8
-
-/*
- * RENT_RECLAIM looks, or fewer, for the driver, which adds no arrival.  The
- * driver has *left looks to spend; this subtracts the looks that it took.  If
- * at least half of them found a timer that had ended, they cost nothing.
- * Returns RENT_RECLAIM; or 0: the last lane has come to its end, and the next
- * call begins with the first lane.
- */
-size_t rent_reclaim(struct bucket *b, uint64_t *left);
 
 #endif

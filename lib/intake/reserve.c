@@ -3,8 +3,7 @@
 
 #include "intake/arrival.h"
 #include "intake/reserve.h"
-#include "intake/salvage.h"
-#include "store/vacancy.h"
+#include "intake/sweep.h"
 
 #include <errno.h>
 
@@ -96,7 +95,7 @@ static bool lacks_memory(int r)
 
 /* A call's pass over the buckets. */
 struct pass {
-	uint64_t looks;     /* that salvage may take; those that are left */
+	uint64_t looks;     /* that a sweep may take; those that are left */
 	uint64_t scheduled; /* ever, in the buckets that had no slots */
 };
 
@@ -130,7 +129,7 @@ static uint32_t bucket_after(const struct intake *in, uint32_t i)
  * Tries all buckets, first the one that had slots last time, or the one behind
  * that where the looks have ended; each as long as it has some, because other
  * threads may be faster.  If there are no dead ones either, it looks again:
- * another thread may have freed a slot before salvage came to it.
+ * another thread may have freed a slot before the sweep came to it.
  */
 static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 		   const struct timer *t, uint64_t *ret_id, struct pass *p)
@@ -147,7 +146,7 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 		/* A bucket that was never used has none. */
 		while (slots_at(&other->slots, SLOT_FIRST_NUMBER) &&
 		       (has_free(other, p) ||
-			bucket_salvage(other, &p->looks) ||
+			sweep_until_found(other, &p->looks) ||
 			has_free(other, p))) {
 			r = bucket_schedule(other, w, t, ret_id);
 			if (lacks_memory(r))
@@ -208,7 +207,7 @@ TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
 					  const struct timer *t,
 					  uint64_t *ret_id, int r)
 {
-	struct pass p = {.looks = SALVAGE_LOOKS};
+	struct pass p = {.looks = SWEEP_LOOKS};
 	int other = try_all(in, b, w, t, ret_id, &p);
 
 	if (!lacks_memory(other))

@@ -8,7 +8,7 @@
  * allocates no memory.  Instead:
  *  - If its slots are used up, another bucket's are used, usually those of the
  *    bucket that had some last time.
- *  - If no bucket has any, dead slots are salvaged.
+ *  - If no bucket has any, dead slots are swept.
  *  - If there are no dead slots either, although no other call has scheduled a
  *    timer meanwhile, more than n timers exist.  From then on all buckets
  *    allocate memory as if there had been no reserve.
@@ -28,11 +28,11 @@
  * Guarantees:
  *  1. As long as no more than n timers have existed at the same time, no
  *     schedule call fails for lack of memory, and no call allocates any.  This
- *     ends when so many slots have used up their generations that no others
- *     are left: not before n times 2^28 timers (at a million timers per second,
- *     three days for n = 1,000, and eight years for a million).
+ *     ends when so many slots are used up (slot.h) that no others are left: not
+ *     before n times 2^28 timers, or new entries of timers (at a million timers
+ *     per second, three days for n = 1,000, and eight years for a million).
  *  2. Without a reserve, a call fails for lack of memory only if no bucket has
- *     a slot, and a step of salvage finds none.
+ *     a slot, and a short sweep finds no dead one.
  *
  * The thread that starts the instance: reserve.  Any thread:
  * schedule_elsewhere.

@@ -17,6 +17,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	w->arrivals = w->awake_since = INT64_MAX;
 	w->sleep = w->next = AWAKE;
 	w->rested = INT64_MIN;
+	w->by = INT64_MAX;
 	w->limit = WAKEUP_MUCH;
 	w->watch = watch;
 	w->sleeper = (struct sleeper){.clock = CLOCK_MONOTONIC, .fd = -1};
@@ -231,8 +232,9 @@ int64_t wakeup_next(struct wakeup *w)
 }
 
 /*
- * When the driver must wake up for its own first deadline, or for the earliest
- * in a bucket.  If that has passed: now, whatever the slack.  Under the lock.
+ * When the driver must wake up for its own first deadline, for the earliest in
+ * a bucket, or for another reason.  If that has passed: now, whatever the
+ * slack.  Under the lock.
  */
 static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 {
@@ -240,19 +242,19 @@ static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 	int64_t deadline = own < w->arrivals ? own : w->arrivals;
 	int64_t until = latest(w, deadline);
 
-	if (deadline <= now)
+	if (deadline <= now || w->by <= now)
 		return AWAKE + 1;
 	/* After several that a wake-up ended, one sleep is shorter. */
 	if (unlikely(w->woken >= WAKEUP_ROW) && until > now)
 		until = now + (until / 2 - now / 2);
-	return until;
+	return until < w->by ? until : w->by;
 }
 
 /* Under the lock, which it releases.  steady is by CLOCK_MONOTONIC. */
 static void leave_asleep(struct wakeup *w, int64_t next, int64_t until,
 			 int64_t steady)
 {
-	set_asleep(w, next, until);
+	set_asleep(w, next < w->by ? next : w->by, until);
 	count_awake(w, steady);
 	lock_release(&w->lock);
 	PROBE1(sleep, until);

@@ -109,6 +109,7 @@ struct wakeup {
 	/* For the driver only. */
 	uint32_t woken; /* sleeps in a row that a wake-up ended */
 	int64_t rested; /* its own timers end no sleep before this */
+	int64_t by;     /* it is awake then for another reason; no slack */
 };
 
 /* Awake, with a slack of 0, a sleeper on CLOCK_MONOTONIC, and no buckets. */

@@ -161,7 +161,8 @@ static struct block *take_block(struct pending *p)
  * Those of one bucket together, if they follow each other.  If there is no
  * memory for an entry, its timer is stranded.
  */
-void pending_send_back(struct pending *p, const struct entry *e, size_t n)
+static void put_back(struct pending *p, bool old, const struct entry *e,
+		     size_t n)
 {
 	for (size_t left, run; n > 0; n -= run, e += run) {
 		struct bucket *b = intake_bucket(p->intake, e->index);
@@ -169,10 +170,15 @@ void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 		run = 1;
 		while (run < n && intake_bucket(p->intake, e[run].index) == b)
 			run++;
-		left = bucket_put(b, p->wakeup, &p->spares, e, run);
+		left = bucket_put(b, p->wakeup, &p->spares, old, e, run);
 		for (size_t i = 0; i < left; i++)
 			handover_strand(b, p->wakeup, &e[i]);
 	}
+}
+
+void pending_send_back(struct pending *p, const struct entry *e, size_t n)
+{
+	put_back(p, false, e, n);
 }
 
 /* Is the entry still of use?  Recycles the slot of a timer that has ended. */
@@ -323,7 +329,7 @@ static void prefetch(struct pending *p, const struct block *b, size_t i,
 		     int64_t near)
 {
 	if (i < b->n && b->entry[i].deadline <= near &&
-	    !entry_is_hole(&b->entry[i]) && !is_for_wheel(p, &b->entry[i]))
+	    !is_for_wheel(p, &b->entry[i]))
 		__builtin_prefetch(intake_slot_of(p->intake, &b->entry[i]));
 }
 
@@ -334,8 +340,6 @@ static void prefetch(struct pending *p, const struct block *b, size_t i,
  */
 static bool take_near(struct pending *p, struct entry *e, int64_t near)
 {
-	if (entry_is_hole(e))
-		return true;
 	if (e->deadline > near)
 		return false;
 	if (add_to_wheel(p, *e))
@@ -407,6 +411,24 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 	}
 	pending_send_back(p, b->entry, far);
 	block_push(&p->spares, b);
+}
+
+void pending_sift(struct pending *p, struct block *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct entry *e = &b->entry[i];
+
+		if (i + PREFETCH < b->n)
+			__builtin_prefetch(intake_slot_of(
+				p->intake, &b->entry[i + PREFETCH]));
+		if (refresh(p, e))
+			b->entry[n++] = *e;
+	}
+	put_back(p, true, b->entry, n);
+	block_push(&p->spares, b);
+	trim(p);
 }
 
 /* Nothing here is due earlier than this. */

@@ -94,6 +94,9 @@ struct entry pending_take(struct pending *p);
  */
 void pending_file(struct pending *p, struct entry e, int64_t now);
 
+/* Drops the entries of a block that are of no use; puts the others back. */
+void pending_sift(struct pending *p, struct block *b);
+
 /* Puts n entries back into their buckets, for the next visits there. */
 void pending_send_back(struct pending *p, const struct entry *e, size_t n);
 

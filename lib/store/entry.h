@@ -16,14 +16,10 @@
  * they do so in that half.  So no ticket is one of an earlier timer, but an old
  * entry of this timer may seem to count: then a thread must look at the slot,
  * under the lock.
- *
- * If an entry is no longer of use, but cannot be taken out of its place, a hole
- * is left there.  No slot has the index of a hole.
  */
 #ifndef TT_ENTRY_H
 #define TT_ENTRY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define TICKET_REPEATS     1u
@@ -41,12 +37,7 @@ static inline uint32_t ticket_next(uint32_t ticket)
 struct entry {
 	int64_t deadline; /* when made: the timer's, or now if later */
 	uint32_t ticket;
-	uint32_t index; /* the slot's; 0: a hole */
+	uint32_t index; /* the slot's */
 };
-
-static inline bool entry_is_hole(const struct entry *e)
-{
-	return e->index == 0;
-}
 
 #endif

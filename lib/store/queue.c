@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-/* How many rows are looked at to find another block. */
-#define ROOM_ROWS 64
-
 void queue_init(struct queue *q)
 {
 	*q = (struct queue){
@@ -278,121 +275,13 @@ TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
 	free_block(q, q->head, spares);
 }
 
-void queue_shrink(struct queue *q, struct block **spares)
+struct block *queue_take_first(struct queue *q)
 {
-	if (q->blocks > 0 && !queue_front(q))
-		queue_next_block(q, spares);
-}
+	struct block *b;
 
-/*
- * The row of the block before this one; i: it is too far away, or there is
- * none.
- */
-static uint32_t row_before(const struct queue *q, uint32_t i)
-{
-	for (uint32_t k = i; k != q->head && i - k < ROOM_ROWS; k--) {
-		if (queue_row(q, k - 1)->block)
-			return k - 1;
-	}
-	return i;
-}
-
-/*
- * Puts all entries of a block before those of a later block.  Not the other way
- * round, because a cursor of queue_take may be between the two.
- */
-static void join_blocks(struct queue *q, uint32_t from, uint32_t i,
-			struct block **spares)
-{
-	struct row *to = queue_row(q, i), *row = queue_row(q, from);
-	uint32_t n = count_of(q, from);
-
-	memory_move(to->block->entry + n, to->block->entry,
-		    to->n * sizeof(struct entry));
-	memory_move(to->block->entry, begin_of(q, from),
-		    n * sizeof(struct entry));
-	to->block->n = to->n += n;
-	if (row->nearest < to->nearest)
-		to->nearest = row->nearest;
-	free_block(q, from, spares);
-}
-
-/*
- * Closes the holes in a block.  If few entries are left in it and in the block
- * before it, the two become one.
- */
-static void close_holes(struct queue *q, uint32_t i, struct block **spares)
-{
-	struct row *row = queue_row(q, i);
-	struct entry *to = begin_of(q, i), *end = end_of(q, i);
-	uint32_t before;
-
-	for (const struct entry *e = to; e < end; e++) {
-		*to = *e;
-		to += !entry_is_hole(e);
-	}
-	row->n = (uint32_t)(to - row->block->entry);
-	if (is_last(q, i)) {
-		if (row->n == row->begin)
-			*row = (struct row){INT64_MAX, row->block, 0, 0};
-		set_ends(q);
-		return;
-	}
-	if (to < end)
-		row->block->n = row->n;
-	before = row_before(q, i);
-	if (row->n == row->begin)
-		free_block(q, i, spares);
-	else if (before != i &&
-		 count_of(q, before) + count_of(q, i) <= BLOCK_ENTRIES)
-		join_blocks(q, before, i, spares);
-	else
-		set_ends(q);
-}
-
-/* The entry at a position, and how many are left from there on; or NULL. */
-static struct entry *entry_at(const struct queue *q,
-			      const struct queue_position *p, size_t *n)
-{
-	struct entry *e = queue_row(q, p->row)->block->entry + p->in_block;
-	const struct entry *end = end_of(q, p->row);
-
-	e = e < begin_of(q, p->row) ? begin_of(q, p->row) : e;
-	*n = e < end ? (size_t)(end - e) : 0;
-	return e < end ? e : NULL;
-}
-
-bool queue_at_back(const struct queue *q, const struct queue_position *p)
-{
-	return p->row == q->tail ||
-	       (p->row == q->tail - 1 &&
-		queue_back_start(q) + p->in_block == q->back);
-}
-
-void queue_leave(struct queue *q, struct queue_position *p,
-		 struct block **spares)
-{
 	complete(q);
-	if (p->row - q->head < q->tail - q->head && queue_row(q, p->row)->block)
-		close_holes(q, p->row, spares);
-	*p = (struct queue_position){p->row + 1, 0};
-}
-
-struct entry *queue_walk(struct queue *q, struct queue_position *p,
-			 size_t *left, struct block **spares)
-{
-	struct entry *e = NULL;
-
-	*left = 0;
-	complete(q);
-	if (p->row - q->head >= q->tail - q->head)
-		*p = (struct queue_position){q->head, 0};
-	if (q->blocks > 0 && queue_row(q, p->row)->block)
-		e = entry_at(q, p, left);
-	if (e)
-		p->in_block =
-			(uint32_t)(e - queue_row(q, p->row)->block->entry);
-	else
-		queue_leave(q, p, spares);
-	return e;
+	b = take_block(q, q->head).block;
+	set_ends(q);
+	close_many_gaps(q);
+	return b;
 }

@@ -9,7 +9,7 @@
  *  1. Adding and taking out cost the same whatever the size, except for the
  *     rows (24 bytes for 255 entries): these are copied when their number is
  *     doubled, or falls, and moved together when half of them are gaps.
- *  2. All blocks except the first and the last are full, unless they had holes.
+ *  2. All blocks except the first and the last are full.
  *  3. No function on a queue allocates memory or frees it.  If there is no
  *     room, a caller that adds an entry first brings a block or rows.
  *  4. A row's time is never later than an entry of its block, and `nearest` is
@@ -123,9 +123,6 @@ void rows_free(struct rows rows);
 /* The memory of its rows. */
 size_t queue_bytes(const struct queue *q);
 
-/* If no entry is left, gives the last block to *spares. */
-void queue_shrink(struct queue *q, struct block **spares);
-
 /*
  * One step: takes out blocks that may hold an entry that is due by `by`, and
  * adds their rows to the cursor, up to QUEUE_STEP.  True: the cursor has
@@ -133,6 +130,12 @@ void queue_shrink(struct queue *q, struct block **spares);
  * left.
  */
 bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
+
+/*
+ * Takes out the first block, whose entries begin at its beginning then.  There
+ * must be one.
+ */
+struct block *queue_take_first(struct queue *q);
 
 /* The slow path of queue_drop. */
 void queue_next_block(struct queue *q, struct block **spares);
@@ -163,37 +166,11 @@ static inline bool queue_push(struct queue *q, struct entry e)
 	return true;
 }
 
-/* Where a walk goes on; all zero: anywhere. */
-struct queue_position {
-	uint32_t row;
-	uint32_t in_block;
-};
-
-/*
- * One step of a walk through the queue, which begins again at the front after
- * the back.  Returns the entry at the position; *left is how many entries its
- * block has from there on.  The caller adds to in_block how many it has passed.
- * NULL: there is no entry.  Then the holes in that block are gone, and the
- * position is in the next block.
- */
-struct entry *queue_walk(struct queue *q, struct queue_position *p,
-			 size_t *left, struct block **spares);
-
-/*
- * Closes the holes in the block at the position, and moves the position to the
- * next block.
- */
-void queue_leave(struct queue *q, struct queue_position *p,
-		 struct block **spares);
-
 /* Where the last block's room begins. */
 static inline struct entry *queue_back_start(const struct queue *q)
 {
 	return q->back_end - BLOCK_ENTRIES;
 }
-
-/* Has the position reached the back? */
-bool queue_at_back(const struct queue *q, const struct queue_position *p);
 
 /* The entry at the front, or NULL. */
 static inline const struct entry *queue_front(const struct queue *q)

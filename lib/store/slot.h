@@ -29,7 +29,7 @@
  *	running, ending, awaited -> free
  *	                        the driver
  *	dead -> free            the owner of the entry with the slot's ticket;
- *	                        or salvage, bucket's lock
+ *	                        or a sweep, bucket's lock
  *
  * A timer may also live without being armed:
  *
@@ -87,7 +87,10 @@ enum slot_state {
 	SLOT_DEAD = 6,
 	SLOT_DEAD_MOVED = 7, /* dead, and was moved before */
 	SLOT_UNARMED = 8,    /* it lives, and has no entry */
-	/* The same; but it still has an entry, or is handed over. */
+	/*
+	 * The same; but it still has an entry, or is handed over.  If rent or a
+	 * sweep has taken the entry, `queued` is INT64_MAX.
+	 */
 	SLOT_DISARMED = 9,
 	/* Running, will not be armed after that, and a thread may wait. */
 	SLOT_AWAITED = 10,

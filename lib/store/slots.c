@@ -40,7 +40,7 @@ void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 	t->at = &t->first;
 	t->low = t->last = t->fresh = t->ready = t->end = 1;
 	t->vacant = 2;
-	t->sweep = t->least = SLOTS_LEAST;
+	t->least = SLOTS_LEAST;
 	t->bucket = bucket;
 	t->shift = shift;
 }
@@ -186,13 +186,6 @@ static bool is_mostly_free(const struct slots *t, uint32_t word)
 	return word < t->fresh && count_free(t, word) >= MOST;
 }
 
-/* Is it the first of 32 words that are all vacant? */
-static bool is_wide(const struct slots *t, uint32_t word)
-{
-	return word % VACANT_WORDS == 0 &&
-	       atom32_load(&slots_vacant(t, word)->words) == UINT32_MAX;
-}
-
 /*
  * The first of n words that has at least this many free slots; 0: none.  Many
  * vacant words count as one: after a peak, nearly all may be vacant.
@@ -201,7 +194,7 @@ static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
 			  int least)
 {
 	for (; n > 0 && word < t->fresh; word++, n--) {
-		if (is_wide(t, word))
+		if (slots_all_vacant(t, word))
 			word += VACANT_WORDS - 1;
 		else if (count_free(t, word) >= least)
 			return word;

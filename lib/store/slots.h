@@ -94,7 +94,7 @@ struct slots {
 	uint32_t vacant;    /* no word below this one can be taken */
 	uint32_t vacancies; /* how many, and those that a thread has */
 	struct words held;  /* those that the driver has */
-	uint32_t sweep;     /* where the search goes on, downwards */
+	bool stays;         /* the system did not take what was given last */
 	uint32_t least;     /* words that are kept in any case */
 	uint32_t peak;      /* how high used was in this period */
 	uint32_t before;    /* and in the one before */
@@ -108,7 +108,7 @@ struct slots {
 	/* Constant. */
 	uint32_t bucket;
 	uint32_t shift; /* how many bits of an index are the bucket */
-	/* How many words were touched.  Any thread; it orders nothing. */
+	/* How many vacant words were touched.  Any thread; orders nothing. */
 	atom32 touched;
 	/*
 	 * Written under the bucket's lock, read by any thread.  The members
@@ -176,12 +176,6 @@ void slots_add_touched(struct slots *t, uint32_t word);
 
 /* Touches the free bits of words that were never used. */
 void slots_touch_bits(struct slots *t);
-
-/* Was a word touched since it became vacant?  See vacancy.h.  Any thread. */
-static inline bool slots_touched(const struct slots *t)
-{
-	return unlikely(atom32_load(&t->touched) != 0);
-}
 
 /* Words that were touched, and are there.  Under the lock. */
 static inline uint32_t slots_words(const struct slots *t)
@@ -326,6 +320,13 @@ static inline struct vacant *slots_vacant(const struct slots *t, uint32_t word)
 	uint64_t *end = t->bits[chunk] + 3 * (size_t)first;
 
 	return (struct vacant *)end + (word - first) / VACANT_WORDS;
+}
+
+/* Is it the first of 32 words that are all vacant?  Under the lock. */
+static inline bool slots_all_vacant(const struct slots *t, uint32_t word)
+{
+	return word % VACANT_WORDS == 0 && word > 0 &&
+	       atom32_load(&slots_vacant(t, word)->words) == UINT32_MAX;
 }
 
 /* Under the lock. */

@@ -44,6 +44,9 @@ static void note(struct slots *t, uint32_t word, bool vacant)
 	atom32_store_release(words, vacant ? others | bit : others);
 }
 
+/* When so many more have been touched, somebody is told. */
+#define TOUCHED_MANY 64
+
 void vacancy_next_period(struct slots *t)
 {
 	t->before = t->peak;
@@ -67,7 +70,7 @@ uint32_t vacancy_surplus(const struct slots *t)
 
 uint32_t vacancy_surplus_later(const struct slots *t)
 {
-	return surplus_over(t, t->used);
+	return t->stays ? 0 : surplus_over(t, t->used);
 }
 
 /*
@@ -94,52 +97,72 @@ static bool is_free(const struct slots *t, struct words page)
 	return true;
 }
 
+/*
+ * Changes the bit that says whether the word was touched.  False: it is so.
+ * Pairs with itself: the bit is cleared before the word is emptied, so who
+ * touches it once more meanwhile sets it again.
+ */
+static bool change_touched(struct slots *t, uint32_t word, bool from)
+{
+	atom32 *touched = &slots_vacant(t, word)->touched;
+	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS, was;
+
+	do {
+		was = atom32_load(touched);
+		if (!(was & bit) == from)
+			return false;
+	} while (atom32_swap(touched, was, was ^ bit) != was);
+	return true;
+}
+
+bool vacancy_touch(struct slots *t, uint32_t word)
+{
+	return vacancy_has(t, word) && change_touched(t, word, false) &&
+	       atom32_add(&t->touched, 1) % TOUCHED_MANY == TOUCHED_MANY - 1;
+}
+
+/* Was a word of this page touched, and are all of them vacant? */
+static bool is_touched(struct slots *t, struct words page)
+{
+	bool touched = false, vacant = true;
+
+	for (uint32_t i = page.first; i < page.first + page.n; i++) {
+		vacant = vacant && vacancy_has(t, i);
+		touched |= change_touched(t, i, true);
+	}
+	return touched && vacant;
+}
+
 /* Do these pages lie one behind the other, in the same chunk? */
 static bool is_joined(struct words page, struct words above)
 {
-	return page.first + page.n == above.first &&
-	       __builtin_clz(page.first) == __builtin_clz(above.first);
+	return page.n == 0 ||
+	       (page.first + page.n == above.first &&
+		__builtin_clz(page.first) == __builtin_clz(above.first));
 }
 
-static uint32_t page_words(void)
+static void make_vacant(struct slots *t, struct words page)
 {
-	return (uint32_t)(pages_size() / sizeof(struct slot)) >> SLOT_WORD_LOG2;
-}
-
-/* The page where the search goes on, and the next is below it. */
-static struct words next_page(struct slots *t)
-{
-	uint32_t n = page_words();
-
-	if (t->sweep <= n)
-		t->sweep = (t->fresh + n - 1) / n * n;
-	t->sweep -= n;
-	return (struct words){t->sweep, n};
-}
-
-struct words vacancy_choose(struct slots *t)
-{
-	uint32_t surplus = vacancy_surplus(t);
-	uint32_t most = surplus < VACANCY_MOST ? surplus : VACANCY_MOST;
-	struct words chosen = {0, 0}, page;
-
-	for (int i = 0; i < VACANCY_LOOKS && chosen.n < most; i++) {
-		page = next_page(t);
-		if (page.first > 1 && page.n <= most - chosen.n &&
-		    is_free(t, page) &&
-		    (chosen.n == 0 || is_joined(page, chosen)))
-			chosen = (struct words){page.first, chosen.n + page.n};
-		else if (chosen.n > 0)
-			break;
-	}
-	for (uint32_t i = chosen.first; i < chosen.first + chosen.n; i++) {
+	for (uint32_t i = page.first; i < page.first + page.n; i++) {
 		*slots_word(t, i) = 0;
 		note(t, i, true);
 	}
-	t->vacancies += chosen.n;
-	t->held = chosen;
+	t->vacancies += page.n;
 	slots_set_enough(t);
-	return chosen;
+}
+
+bool vacancy_choose(struct slots *t, struct words page)
+{
+	if (page.first <= 1 || !is_joined(t->held, page))
+		return false;
+	if (!is_touched(t, page)) {
+		if (vacancy_surplus(t) < page.n || !is_free(t, page))
+			return false;
+		make_vacant(t, page);
+	}
+	t->held = (struct words){t->held.n > 0 ? t->held.first : page.first,
+				 t->held.n + page.n};
+	return true;
 }
 
 /* The slots are free: nobody changes them.  False: the word stays. */
@@ -160,11 +183,11 @@ static bool note_floor(const struct slots *t, uint32_t word)
 
 bool vacancy_empty(const struct slots *t, struct words w)
 {
-	bool all = true;
+	bool may_go = true;
 
 	for (uint32_t i = 0; i < w.n; i++)
-		all &= note_floor(t, w.first + i);
-	if (!all)
+		may_go &= note_floor(t, w.first + i);
+	if (!may_go)
 		return false;
 	if (system_empty_pages(slots_get(t, w.first << SLOT_WORD_LOG2),
 			       ((size_t)w.n << SLOT_WORD_LOG2) *
@@ -179,6 +202,7 @@ bool vacancy_empty(const struct slots *t, struct words w)
 void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
 	t->held.n = 0;
+	t->stays = !emptied;
 	if (w.first < t->vacant)
 		t->vacant = w.first;
 	if (emptied)
@@ -238,61 +262,4 @@ void vacancy_add(struct slots *t, uint32_t word)
 	t->last = word;
 	t->vacancies--;
 	slots_set_enough(t);
-}
-
-/*
- * Changes the word's bit.  False: it is so.  Pairs with itself: the bit is
- * cleared before the word is emptied, so who touches it once more meanwhile
- * sets it again.
- */
-static bool change_touched(struct slots *t, uint32_t word, bool from)
-{
-	atom32 *touched = &slots_vacant(t, word)->touched;
-	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS, was;
-
-	do {
-		was = atom32_load(touched);
-		if (!(was & bit) == from)
-			return false;
-	} while (atom32_swap(touched, was, was ^ bit) != was);
-	atom32_add(&t->touched, from ? UINT32_MAX : 1);
-	return true;
-}
-
-void vacancy_touch(struct slots *t, uint32_t word)
-{
-	if (vacancy_has(t, word))
-		change_touched(t, word, false);
-}
-
-/* Was a word of this page touched, and are all of them vacant? */
-static bool is_touched(struct slots *t, uint32_t page, uint32_t n)
-{
-	bool touched = false, vacant = true;
-
-	for (uint32_t i = page; i < page + n; i++) {
-		touched |= change_touched(t, i, true);
-		vacant &= vacancy_has(t, i);
-	}
-	return touched && vacant;
-}
-
-/* The next chunk, whose first word is a power of two, lies elsewhere. */
-struct words vacancy_touched(struct slots *t, uint32_t word, uint32_t n)
-{
-	uint32_t page = page_words(), first = page > 1 ? page : 2;
-	uint32_t end = word + n < t->fresh ? word + n : t->fresh;
-	struct words w = {0, 0};
-
-	for (uint32_t i = word > first ? word : first; i + page <= end;
-	     i += page) {
-		if (w.n > 0 && ((i & (i - 1)) == 0 || w.n >= VACANCY_MOST))
-			break;
-		if (is_touched(t, i, page))
-			w = (struct words){w.n > 0 ? w.first : i, w.n + page};
-		else if (w.n > 0)
-			break;
-	}
-	t->held = w;
-	return w;
 }

@@ -22,9 +22,9 @@
  * or added.  Between these, a word belongs to the thread that has chosen or
  * taken it: none of its slots is free, and no timer is in it.
  *
- * The driver: choose, touched, empty, keep.  Any thread: touch, take, fill,
- * add.  As the name says, or else under the lock: the rest.
- * test/model/vacancy.pml is a model of this for Spin.
+ * The driver: choose, empty, keep.  Any thread: touch, take, fill, add.
+ * As the name says, or else under the lock: the rest.  test/model/vacancy.pml
+ * is a model of this for Spin.
  */
 #ifndef TT_VACANCY_H
 #define TT_VACANCY_H
@@ -42,22 +42,23 @@ void vacancy_next_period(struct slots *t);
 
 /*
  * How many words are more than should stay; and will be, if no more slots are
- * used in the next periods than now.  Under the lock.
+ * used in the next periods than now, and the system takes them.  Under the
+ * lock.
  */
 uint32_t vacancy_surplus(const struct slots *t);
 uint32_t vacancy_surplus_later(const struct slots *t);
 
-/*
- * Chooses words to give back: they are no longer free, and cannot be taken
- * until they are kept, which comes before others are chosen.  None: there is no
- * surplus, or none was found in this step, and the next one goes on.  Under the
- * lock.
- */
-struct words vacancy_choose(struct slots *t);
+/* How many words are given back at a time, at most. */
+#define VACANCY_MOST 16
 
-/* How many words a step looks at, and how many it gives back at most. */
-#define VACANCY_LOOKS 256
-#define VACANCY_MOST  16
+/*
+ * Chooses this page of words to give it back, with those that were chosen since
+ * others were kept (t->held): its words are no longer free, and cannot be taken
+ * until they are kept.  Or, if it was given back, but was touched since then,
+ * to give it back once more.  False: there is no surplus, not all of them are
+ * free, or they do not lie right behind those.  Under the lock.
+ */
+bool vacancy_choose(struct slots *t, struct words page);
 
 /*
  * Was this word's memory given back, or is it about to be?  Then a read finds
@@ -97,16 +98,10 @@ uint32_t vacancy_next(struct slots *t);
 
 /*
  * A cancel with an old id writes to its slot, if only what is there, and so
- * makes the system give memory again.
- *
- *  - vacancy_touch says that this may have been done to this word.  Any thread.
- *  - vacancy_touched finds the first among n words from this one on, both whole
- *    pages, that were touched and are vacant, and lie one behind the other.
- *    They are then as if they had been chosen: empty and keep them.  None:
- *    there are no more among these.  Under the lock.
+ * makes the system give memory again.  This says that it may have been done to
+ * this word.  True: since then many have been touched.  Any thread.
  */
-void vacancy_touch(struct slots *t, uint32_t word);
-struct words vacancy_touched(struct slots *t, uint32_t word, uint32_t n);
+bool vacancy_touch(struct slots *t, uint32_t word);
 
 /* The floor of a word that is not the first. */
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word);

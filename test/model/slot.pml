@@ -6,7 +6,7 @@
  *
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
  * deadline, disarm, each with the last id that any of them got; rent looks at
- * arrivals, and salvage at the slot; and a drain takes what does not run, by
+ * arrivals, and the sweep at the slot; and a drain takes what does not run, by
  * the slot.  The driver collects, looks for what is dead, and runs what is due;
  * time goes on when it likes.  With LIVES a timer may be added, and live on
  * when it has run.  What must hold:
@@ -18,7 +18,9 @@
  *  - When nothing moves any more, what was armed has run: a pending timer has
  *    an entry that counts, not later than its deadline.  One that is unarmed
  *    has none, and is not handed over; and no slot is dead, or disarmed, for
- *    good.
+ *    good.  If rent or the sweep has left it without an entry while it was
+ *    disarmed, it stays so, or dead: then the sweep finds it, if it is
+ *    cancelled.
  *
  * With EXECUTOR the driver does not run what is due but hands it over (see
  * lib/intake/handover.h), to a thread that begins it when it likes, and may
@@ -33,12 +35,13 @@
  * is read before the state), NO_RECHECK (what died moved is freed without
  * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
  * NO_PUT_BACK (what was moved to a later time runs when its entry is due),
- * SALVAGE_KEEPS (what was salvaged keeps its ticket), DRIVER_STORES (the driver
+ * SWEEP_KEEPS (what was swept keeps its ticket), DRIVER_STORES (the driver
  * frees what it found dead without looking whether it still is); with
  * EXECUTOR: NO_HANDED_OVER (what is handed over gets an entry when it is moved
  * to an earlier time), TICKET_STORED (it gets one if the driver hands it over
  * just then), FILED_EARLY (it is handed over no more while memory is
- * taken), SALVAGE_ALL (it is salvaged); with STRANDS: STRANDED_FREE (nor when
+ * taken), SWEEP_ALL (it is swept), FREED_FIRST (what is swept is free before
+ * it has another ticket); with STRANDS: STRANDED_FREE (nor when
  * it is stranded), STRAND_STALE (the driver strands it by an entry that does
  * not count); with two users: NO_GENERATION (an id cancels whatever timer is in
  * the slot).
@@ -46,7 +49,11 @@
  * Of what is disarmed: DISARM_UNLOCKED (that takes no lock), NO_DROP (the
  * driver runs what was disarmed when its entry is due), DROP_UNLOCKED (it drops
  * an entry without another look under the lock), ARMED_AGAIN (what is armed
- * again before its entry was dropped is not marked as moved); with LIVES:
+ * again before its entry was dropped is not marked as moved),
+ * SWEEP_KEEPS_QUEUED (the entry that the sweep has made stale seems to serve
+ * again), SWEEP_UNARMS (when it was swept it is unarmed, and the driver, which
+ * was about to begin it, does so when it is armed again), RENT_UNARMS (the same
+ * when rent drops its entry, and the driver has an older one); with LIVES:
  * LEFT_OUT (who cancels what is unarmed does not give the slot back),
  * NO_NEW_ENTRY (what is unarmed gets no entry when it is armed), NOT_AGAIN
  * (what was armed while it ran is unarmed when the run ends); with EXECUTOR:
@@ -59,7 +66,9 @@
  *	add_entry	store/slot.h slot_entry
  *	free_slot	store/slot.h slot_next
  *	free_slot	intake/rent.c is_over
- *	salvage		intake/salvage.c bucket_salvage take_dead
+ *	take_entry	intake/sweep.c take_entry
+ *	free_swept	store/slot.h slot_free
+ *	sweep		intake/sweep.c sweep_word settle
  *	rent		intake/rent.c drop_oldest is_over
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	store/slots.h slots_take
@@ -142,6 +151,7 @@
 #define UNLOCK lock = false
 
 #define LATEST 2
+#define NEVER  3
 
 /* struct slot; the word is generation and state */
 byte word, ticket, deadline, queued;
@@ -149,6 +159,7 @@ bool lock, on_list = true;
 bool handed_over, with_executor;
 bool stranded; /* in its bucket's heap */
 bool lives;    /* on, after a run */
+bool bare;     /* it was disarmed, and has lost its entry */
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -181,6 +192,7 @@ inline free_slot()
 	assert(!on_list && !with_executor && !stranded);
 	handed_over = false;
 	lives = false;
+	bare = false;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
@@ -197,44 +209,87 @@ inline change_state(from, to, done)
 
 /* A user. */
 
-/* bucket_salvage */
-inline salvage(seen)
+/* The load and the compare-and-swap of the ticket; done: it has another one. */
+inline take_entry(done)
 {
-	LOCK;
+	atomic {
+#ifdef SWEEP_ALL
+		done = true;
+#else
+		done = stranded || !handed_over;
+#endif
+		if
+		:: done ->
+			stranded = false;
+			handed_over = false;
+#ifndef SWEEP_KEEPS
+			ticket++
+#endif
+		:: else
+		fi
+	}
+}
+
+/* slot_free; done: the slot is the sweep's */
+inline free_swept(seen, done)
+{
+	atomic {
+		done = (word == seen);
+		if
+		:: done -> free_slot()
+		:: else
+		fi
+	}
+}
+
+/* sweep_word, of this slot; the driver does the same.  Under the lock. */
+inline sweep(seen, done)
+{
 	seen = word;
 	if
-	:: IS_DEAD(seen) && stranded ->
-		atomic {
-			stranded = false;
-			free_slot();
-			on_list = true
-		}
-	:: IS_DEAD(seen) && !stranded ->
-		atomic {
-			if
-#ifdef SALVAGE_ALL
-			:: true ->
+	:: IS_DEAD(seen) ->
+#ifdef FREED_FIRST
+		done = !handed_over;
+		if
+		:: done -> free_swept(seen, done)
+		:: else
+		fi;
+		if
+		:: done -> take_entry(done)
+		:: else
+		fi;
 #else
-			:: handed_over -> seen = 0
-			:: !handed_over ->
+		take_entry(done);
+		if
+		:: done -> free_swept(seen, done)
+		:: else
+		fi;
 #endif
-#ifndef SALVAGE_KEEPS
-				ticket++
-#endif
-			fi
-		};
+		if
+		:: done -> on_list = true
+		:: else
+		fi
+	:: STATE(seen) == DISARMED && queued < NEVER ->
+		take_entry(done);
 		atomic {
 			if
-			:: seen != 0 && word == seen ->
-				free_slot();
-				on_list = true
+#ifdef SWEEP_UNARMS
+			:: done && word == seen ->
+				word = WORD(LIFE(word), UNARMED)
+#else
+			:: done ->
+#ifndef SWEEP_KEEPS_QUEUED
+				queued = NEVER;
+#endif
+				bare = true
+#endif
 			:: else
 			fi
 		}
 	:: else
 	fi;
-	UNLOCK;
-	seen = 0
+	seen = 0;
+	done = false
 }
 
 inline rent(i)
@@ -251,6 +306,15 @@ inline rent(i)
 		   IS_DEAD(word) ->
 			free_slot();
 			on_list = true;
+			where[i] = NOWHERE
+		:: where[i] == BUCKET && e_ticket[i] == ticket &&
+		   STATE(word) == DISARMED ->
+#ifdef RENT_UNARMS
+			word = WORD(LIFE(word), UNARMED);
+#else
+			queued = NEVER;
+			bare = true;
+#endif
 			where[i] = NOWHERE
 		:: where[i] == BUCKET && e_ticket[i] != ticket ->
 			where[i] = NOWHERE
@@ -511,7 +575,11 @@ inline reschedule(mine, to, ok, i)
 				queued = to;
 				deadline = to;
 				if
-				:: ok -> atomic { add_entry(i, BUCKET) }
+				:: ok ->
+					atomic {
+						add_entry(i, BUCKET);
+						bare = false
+					}
 				:: else
 				fi
 			:: ok && to >= queued -> deadline = to
@@ -561,7 +629,7 @@ proctype user()
 		:: disarm(mine)
 		:: reschedule(mine, to, ok, i)
 		:: rent(i)
-		:: salvage(seen)
+		:: LOCK; sweep(seen, ok); UNLOCK
 		fi
 	}
 	users--
@@ -1102,7 +1170,7 @@ end:	   if
 
 init
 {
-	byte i;
+	byte i, seen;
 	bool found;
 
 	atomic {
@@ -1116,8 +1184,17 @@ init
 	};
 	timeout;
 	assert(users == 0 && !with_executor && !stranded);
+	assert(!armed);
+	if
+	:: bare ->
+		assert(word == WORD(LIFE(word), DISARMED) ||
+		       word == WORD(LIFE(word), DEAD_MOVED));
+		word = WORD(LIFE(word), DEAD_MOVED);
+		sweep(seen, found);
+		assert(STATE(word) == FREE)
+	:: else
+	fi;
 	assert((STATE(word) == FREE && on_list && !handed_over) ||
 	       (STATE(word) == UNARMED && !on_list && !handed_over));
-	assert(!armed);
 	assert(now == LATEST)
 }

@@ -65,8 +65,8 @@
  *	give_back	store/vacancy.c vacancy_empty
  *	give_back	os/linux/system.c system_empty_pages
  *	keep		store/vacancy.c vacancy_keep
- *	trim		intake/trim.c bucket_trim
- *	driver		engine/reclaim.c reclaim_step reclaim_bucket trim_bucket
+ *	sweep		intake/sweep.c sweep_step sweep_some give_back
+ *	driver		engine/reclaim.c reclaim_step sweep
  */
 #ifndef WORDS
 #define WORDS 1
@@ -606,7 +606,7 @@ inline keep(first, n, w, emptied)
 	w = 0
 }
 
-inline trim(first, n, w, s, emptied, gone)
+inline sweep(first, n, w, s, emptied, gone)
 {
 	if
 	:: choose(first, n)
@@ -637,7 +637,7 @@ proctype driver()
 	do
 	:: run_timer(s)
 	:: rent(s)
-	:: trim(first, n, w, s, emptied, gone)
+	:: sweep(first, n, w, s, emptied, gone)
 	od
 }
 

@@ -5,8 +5,7 @@
 #include "api/instance.h"
 
 #include "giver.h"
-#include "intake/salvage.h"
-#include "intake/trim.h"
+#include "intake/sweep.h"
 #include "record.h"
 
 #include <pthread.h>
@@ -29,12 +28,15 @@ static void forget_peaks(struct bucket *b)
 
 static void give_from(struct bucket *b)
 {
-	uint64_t looks = SALVAGE_LOOKS;
+	struct sweeping s = {0};
+	bool more;
 
-	while (bucket_salvage(b, &looks))
-		continue;
-	for (forget_peaks(b); bucket_trim(b); forget_peaks(b))
-		given++;
+	do {
+		s.gave = false;
+		forget_peaks(b);
+		more = sweep_step(b, &s);
+		given += s.gave;
+	} while (more);
 }
 
 static void give_from_all(void)

@@ -2,7 +2,7 @@
 /*
  * A thread that gives the memory of free slots back at each chance, while the
  * actors use old ids and fill it in again: no word is kept for later, and what
- * is dead is freed at once, from under entries that stay (intake/salvage.h).
+ * is dead is freed at once, from under entries that stay (intake/sweep.h).
  */
 #ifndef TT_STRESS_GIVER_H
 #define TT_STRESS_GIVER_H

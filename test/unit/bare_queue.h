@@ -160,30 +160,4 @@ static inline size_t take_all(int64_t by)
 	return take(by, &steps);
 }
 
-/* So many entries, and ends of blocks; makes holes of those that match. */
-static inline size_t walk(struct queue_position *p, size_t n,
-			  bool (*match)(uint32_t))
-{
-	size_t seen = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t left;
-		struct entry *e = queue_walk(&queue, p, &left, &spares);
-
-		if (!e)
-			continue;
-		p->in_block++;
-		seen++;
-		if (match(e->ticket))
-			e->index = 0;
-	}
-	queue_check(&queue);
-	return seen;
-}
-
-static inline bool all_but_hundredth(uint32_t ticket)
-{
-	return ticket % 100 != 0;
-}
-
 #endif

@@ -30,7 +30,6 @@ static inline struct entry *queue_at(const struct queue *q, size_t place)
 	return e >= begin && e < end ? e : NULL;
 }
 
-/* Entries, also holes. */
 static inline size_t queue_size(const struct queue *q)
 {
 	size_t n = 0;
@@ -64,8 +63,7 @@ static inline void bucket_check_owner(const struct bucket *b)
 		for (size_t k = 0; k < queue_span(q); k++) {
 			const struct entry *e = queue_at(q, k);
 
-			must(!e || entry_is_hole(e) ||
-			     (e->index & mask) == b->slots.bucket);
+			must(!e || (e->index & mask) == b->slots.bucket);
 		}
 	}
 }

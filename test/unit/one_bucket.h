@@ -117,8 +117,7 @@ static inline size_t copy(struct row r, size_t n)
 {
 	for (size_t i = 0; i < r.block->n; i++) {
 		must(n < MAX_TAKEN && r.block->entry[i].deadline >= r.nearest);
-		if (!entry_is_hole(&r.block->entry[i]))
-			taken[n++] = r.block->entry[i];
+		taken[n++] = r.block->entry[i];
 	}
 	return n;
 }
@@ -180,7 +179,7 @@ static inline bool run(struct entry e, int64_t now)
 	if (x == EXPIRY_LATER && e.deadline <= now)
 		return run(e, now);
 	if (x == EXPIRY_LATER)
-		must(bucket_put(bucket, &wakeup, &spares, &e, 1) == 0);
+		must(bucket_put(bucket, &wakeup, &spares, false, &e, 1) == 0);
 	if (x == EXPIRY_RUN)
 		must(s->deadline <= now && !expiry_end(s));
 	if (x == EXPIRY_RUN || x == EXPIRY_OVER)
@@ -197,8 +196,8 @@ static inline size_t run_due(int64_t now)
 		if (taken[i].deadline <= now)
 			live += run(taken[i], now);
 		else
-			must(bucket_put(bucket, &wakeup, &spares, &taken[i],
-					1) == 0);
+			must(bucket_put(bucket, &wakeup, &spares, false,
+					&taken[i], 1) == 0);
 	}
 	intake_flush(intake);
 	return live;
@@ -208,46 +207,6 @@ static inline size_t run_due(int64_t now)
 static inline size_t run_all(void)
 {
 	return run_due(INT64_MAX);
-}
-
-/* Holes are none. */
-static inline size_t count_entries(void)
-{
-	size_t n = 0;
-
-	for (unsigned lane = 0; lane < LANES; lane++) {
-		const struct queue *q = &bucket->lane[lane].queue;
-
-		for (size_t i = 0; i < queue_span(q); i++) {
-			const struct entry *e = queue_at(q, i);
-
-			n += e && !entry_is_hole(e);
-		}
-	}
-	return n;
-}
-
-/*
- * Goes on while any of so many looks is left, and until it has been around:
- * has come to the end twice.  Returns in how many steps.
- */
-static inline int reclaim(uint64_t looks)
-{
-	int steps = 0, ends = 0;
-
-	for (; looks > 0 && ends < 2; steps++) {
-		uint64_t before = looks;
-		size_t sum = count_entries() + bucket_size(bucket);
-		size_t n = bucket_reclaim(bucket, &spares, &looks);
-
-		must(n <= RENT_RECLAIM);
-		must(n == 0 || looks < before ||
-		     count_entries() + bucket_size(bucket) < sum);
-		ends += n == 0;
-		if (!lock_is_held(&bucket->lock))
-			bucket_check(bucket);
-	}
-	return steps;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "checks/slot_heap.h"
 #include "fail_alloc.h"
 #include "fixture.h"
+#include "intake/arrival.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
 #include "os/clock.h"
@@ -502,10 +503,34 @@ START_TEST(a_clock_that_is_stepped)
 }
 END_TEST
 
+/* Two threads touch the same words, and the slower one is late. */
+START_TEST(what_is_touched_stays)
+{
+	struct slots *t;
+	uint32_t word, ready;
+
+	begin_bucket(0);
+	t = &bucket->slots;
+	while (slots_words(t) < 64)
+		ck_assert_int_eq(arrival_grow_slots(bucket), 0);
+	while (slots_untouched(t) == 0)
+		ck_assert_int_eq(arrival_grow_slots(bucket), 0);
+	word = slots_untouched(t);
+	while (slots_untouched(t) > 0)
+		ck_assert_int_eq(arrival_grow_slots(bucket), 0);
+	ready = t->ready;
+	slots_touch(t, word);
+	slots_add_touched(t, word);
+	ck_assert_uint_eq(t->ready, ready);
+	end_intake();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		shut_while_it_asks_for_the_time,
+		what_is_touched_stays,
 		replaced_while_it_asks_for_the_time,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		shut_while_it_looks_for_memory,

@@ -55,7 +55,7 @@ START_TEST(announces_nothing_twice)
 		schedule(first);
 		wakeup.visit[0] = INT64_MIN;
 		schedule(first);
-		for (unsigned lane = LANES; lane-- > 0;) {
+		for (unsigned lane = LANE_OLD; lane-- > 0;) {
 			schedule(NOW + in_middle_of(lane) - i);
 			schedule(NOW + in_middle_of(lane));
 		}
@@ -72,7 +72,7 @@ START_TEST(never_is_not_announced)
 	begin();
 	schedule(TIMERTHREAD_NEVER);
 	ck_assert_int_eq(announced(), INT64_MAX);
-	ck_assert_uint_eq(in_lane(LANES - 1), 1);
+	ck_assert_uint_eq(in_lane(LANE_OLD - 1), 1);
 	ck_assert_uint_eq(take(INT64_MAX - 1), 0);
 	ck_assert_int_eq(announced(), INT64_MAX);
 	end();
@@ -87,11 +87,11 @@ START_TEST(near_and_far_do_not_mix)
 	begin();
 	for (int i = 0; i < N; i++)
 		schedule(NOW +
-			 in_middle_of((unsigned)random_below(&rng, LANES)));
-	for (unsigned lane = 0; lane < LANES; lane++) {
+			 in_middle_of((unsigned)random_below(&rng, LANE_OLD)));
+	for (unsigned lane = 0; lane < LANE_OLD; lane++) {
 		struct queue *q = &bucket->lane[lane].queue;
 
-		ck_assert_uint_gt(in_lane(lane), N / LANES / 2);
+		ck_assert_uint_gt(in_lane(lane), N / LANE_OLD / 2);
 		for (size_t i = 0; i < queue_span(q); i++) {
 			const struct entry *e = queue_at(q, i);
 
@@ -171,7 +171,7 @@ END_TEST
 /* Each a little earlier than the last: the clock is not read each time. */
 START_TEST(a_little_earlier_is_not_worth_a_look_at_the_clock)
 {
-	for (unsigned lane = 1; lane < LANES; lane++) {
+	for (unsigned lane = 1; lane < LANE_OLD; lane++) {
 		int64_t first = NOW + in_middle_of(lane);
 		int64_t little = distance_ahead(lane);
 		int64_t base;
@@ -201,7 +201,7 @@ START_TEST(what_falls_is_seldom_announced)
 {
 	enum { N = 1000, FEW = 20 };
 
-	for (unsigned lane = 1; lane < LANES; lane++) {
+	for (unsigned lane = 1; lane < LANE_OLD; lane++) {
 		int64_t first = NOW + in_middle_of(lane), last;
 		int times = 0;
 

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "one_bucket.h"
+#include "sweeping.h"
 
 #include <errno.h>
 
@@ -99,7 +100,7 @@ START_TEST(random_steps)
 		else if (model_n > 0 && dice < 970)
 			model_cancel(&rng);
 		else if (dice < 975)
-			reclaim(random_below(&rng, 100));
+			sweep_as_driver(bucket, false);
 		else if (dice < 978)
 			model_run(watch_now(&watch));
 		else

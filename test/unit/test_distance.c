@@ -8,7 +8,8 @@
 /* The first tick that is in this lane. */
 static int64_t first_tick(unsigned lane)
 {
-	static const int bits[LANES] = {0, 3, 5, 7, 9, 11, 15, 19, 23, 27, 31};
+	static const int bits[LANE_OLD] = {0,  3,  5,  7,  9, 11,
+					   15, 19, 23, 27, 31};
 
 	return lane == 0 ? 0 : INT64_C(1) << bits[lane];
 }
@@ -31,7 +32,7 @@ START_TEST(the_table)
 		{8, 39 * 36e5}, {9, 26 * 864e5},
 	};
 
-	ck_assert_uint_eq(sizeof(t) / sizeof(t[0]), LANES - 1);
+	ck_assert_uint_eq(sizeof(t) / sizeof(t[0]), LANE_OLD - 1);
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		int64_t below = (int64_t)(t[i].below * 1e6);
 		int64_t base = distance_base(NOW);
@@ -45,20 +46,21 @@ START_TEST(the_table)
 	ck_assert_int_gt(NEAR_NS, 8 * ms);
 	ck_assert_int_lt(NEAR_NS, 9 * ms);
 	ck_assert_uint_eq(distance_lane(distance_base(NOW), NOW + 30 * 24 * h),
-			  LANES - 1);
+			  LANE_OLD - 1);
 }
 END_TEST
 
 START_TEST(edges_of_the_lanes)
 {
-	for (unsigned lane = 1; lane < LANES; lane++) {
+	for (unsigned lane = 1; lane < LANE_OLD; lane++) {
 		int64_t first = first_tick(lane);
 
 		ck_assert_uint_eq(lane_of(NOW, first - 1), lane - 1);
 		ck_assert_uint_eq(lane_of(NOW, first), lane);
 		ck_assert_uint_eq(lane_of(NOW, first + 1), lane);
 	}
-	ck_assert_uint_eq(lane_of(NOW, 100 * first_tick(LANES - 1)), LANES - 1);
+	ck_assert_uint_eq(lane_of(NOW, 100 * first_tick(LANE_OLD - 1)),
+			  LANE_OLD - 1);
 }
 END_TEST
 
@@ -84,7 +86,7 @@ START_TEST(any_base)
 	};
 
 	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-		for (unsigned lane = 0; lane < LANES; lane++)
+		for (unsigned lane = 0; lane < LANE_OLD; lane++)
 			ck_assert_uint_eq(lane_of(bases[i], first_tick(lane)),
 					  lane);
 		ck_assert_uint_eq(lane_of(bases[i], -1), 0);
@@ -95,9 +97,9 @@ END_TEST
 START_TEST(the_latest_time)
 {
 	ck_assert_uint_eq(distance_lane(distance_base(NOW), INT64_MAX),
-			  LANES - 1);
+			  LANE_OLD - 1);
 	ck_assert_uint_eq(distance_lane(distance_base(INT64_MIN), INT64_MAX),
-			  LANES - 1);
+			  LANE_OLD - 1);
 }
 END_TEST
 
@@ -109,7 +111,7 @@ START_TEST(ahead_of_its_time)
 {
 	int64_t last = 0;
 
-	for (unsigned lane = 0; lane < LANES; lane++) {
+	for (unsigned lane = 0; lane < LANE_OLD; lane++) {
 		int64_t ahead = distance_ahead(lane);
 		int64_t least = first_tick(lane) << TICK_LOG2;
 
@@ -136,7 +138,7 @@ START_TEST(random_distances)
 		int64_t base = (int64_t)(next_random(&rng) >> 2);
 		int64_t ticks = (int64_t)(next_random(&rng) >>
 					  (33 + random_below(&rng, 31)));
-		unsigned lane = LANES - 1;
+		unsigned lane = LANE_OLD - 1;
 
 		while (ticks < first_tick(lane))
 			lane--;

@@ -3,7 +3,7 @@
  * Memory that is given back at each chance, while other threads use old ids,
  * and schedule.
  *
- * vacancy.c, trim.c and arrival.c are compiled again here.  At each of their
+ * vacancy.c, sweep.c and arrival.c are compiled again here.  At each of their
  * steps that are taken without the lock, "another thread" does its own.  The
  * last test does the same with threads that are real.
  */
@@ -13,13 +13,13 @@
 #include "bare.h"
 #include "intake/arrival.h"
 #include "intake/garbage.h"
-#include "intake/trim.h"
+#include "intake/sweep.h"
 #include "intake/walk.h"
 #include "must.h"
 #include "os/pages.h"
-#include "salvaging.h"
 #include "slots.h"
 #include "store/vacancy.h"
+#include "sweeping.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -90,7 +90,7 @@ static void step_and_acquire(struct lock *l)
 #undef system_empty_pages
 #define lock_acquire step_and_acquire
 #include "intake/arrival.c"
-#include "intake/trim.c"
+#include "intake/sweep.c"
 #undef lock_acquire
 #include "intake/walk.c"
 
@@ -101,7 +101,7 @@ static void fn(void *arg)
 	(void)arg;
 }
 
-static void begin(void)
+static void begin_empty(void)
 {
 	engine_init(&engine, NULL);
 	engine.watch = WATCH_VIRTUAL(hour);
@@ -172,11 +172,16 @@ static void forget_peaks(void)
 /* Returns how often it gave something back. */
 static unsigned give(void)
 {
+	struct sweeping s = {0};
 	unsigned n = 0;
+	bool more;
 
-	salvage_all_of(bucket);
-	for (forget_peaks(); bucket_trim(bucket); forget_peaks())
-		n++;
+	do {
+		s.gave = false;
+		forget_peaks();
+		more = sweep_step(bucket, &s);
+		n += s.gave;
+	} while (more);
 	return n;
 }
 
@@ -268,7 +273,7 @@ static void fill(void)
 
 static void begin_full(void)
 {
-	begin();
+	begin_empty();
 	rng = test_seed();
 	lives = olds = taken = 0;
 	fill();
@@ -280,7 +285,7 @@ static void give_and_fill(void (*meanwhile)(void), bool all)
 	uint32_t vacancies;
 	unsigned given;
 
-	begin();
+	begin_empty();
 	bucket->slots.all = all;
 	rng = test_seed();
 	lives = olds = taken = 0;
@@ -322,6 +327,60 @@ START_TEST(others_schedule_meanwhile)
 }
 END_TEST
 
+/* Brings memory twice, and leaves no slot. */
+static void schedule_many(void)
+{
+	for (int i = 0; i < 2; i++) {
+		do {
+			if (lives == N - ROOM)
+				return;
+			add_one();
+		} while (slots_any(&bucket->slots));
+	}
+}
+
+/* After a peak, who needs a few slots does not bring all of them back. */
+START_TEST(a_few_bring_a_few_back)
+{
+	enum { FEW = N / 8 };
+	uint32_t before;
+
+	begin_full();
+	cancel_all_but(0);
+	ck_assert_uint_gt(give(), 0);
+	before = slots_words(&bucket->slots);
+	while (lives < FEW)
+		add_one();
+	ck_assert_uint_gt(bucket->slots.vacancies, 0);
+	ck_assert_uint_le(slots_words(&bucket->slots),
+			  before + 2 * FEW / SLOT_FIRST_NUMBER);
+	check();
+	cancel_all_but(0);
+	bare_end();
+}
+END_TEST
+
+/* Memory that was never used: several threads bring the same. */
+START_TEST(others_take_memory_meanwhile)
+{
+	begin_empty();
+	rng = test_seed();
+	lives = olds = taken = 0;
+	other_step = schedule_many;
+	while (lives < N - ROOM) {
+		add_one();
+		/* Nothing is in use behind the table's end. */
+		must(bucket->slots.fresh <= bucket->slots.ready);
+	}
+	other_step = NULL;
+	ck_assert_uint_gt(taken, 0);
+	check();
+	cancel_all_but(0);
+	check();
+	bare_end();
+}
+END_TEST
+
 /* Writes this state into a slot of each vacant word.  Returns how many. */
 static uint32_t plant(uint32_t state)
 {
@@ -350,7 +409,7 @@ static bool count(const struct seen_timer *t, void *ctx)
 /* Else the system would give memory for the read. */
 START_TEST(what_is_vacant_is_not_read)
 {
-	uint64_t some = 0;
+	struct sweeping s;
 	size_t seen = 0;
 
 	begin_full();
@@ -360,8 +419,10 @@ START_TEST(what_is_vacant_is_not_read)
 	intake_walk(engine.intake, true, count, &seen);
 	intake_walk(engine.intake, false, count, &seen);
 	ck_assert_uint_eq(seen, 0);
-	ck_assert(!garbage_is_most(bucket, &some));
-	ck_assert_uint_eq(some, 0);
+	ck_assert(!sweep_some_of(bucket));
+	s = sweep_as_driver(bucket, false);
+	ck_assert_uint_eq(s.seen, 0);
+	ck_assert_uint_eq(s.live, 0);
 	plant(0);
 	fill();
 	intake_walk(engine.intake, true, count, &seen);
@@ -411,12 +472,12 @@ START_TEST(a_late_cancel_is_noted)
 	ck_assert_int_eq(timerthread_cancel_wait(tt, id), -ENOENT);
 	ck_assert_int_eq(timerthread_disarm(tt, id), -ENOENT);
 	ck_assert_int_eq(timerthread_reschedule(tt, id, hour), -ENOENT);
-	ck_assert(!slots_touched(&bucket->slots));
+	ck_assert_uint_eq(bucket->slots.touched, 0);
 	ck_assert_int_eq(timerthread_cancel(tt, id), -ENOENT);
-	ck_assert(slots_touched(&bucket->slots));
-	ck_assert_uint_eq(
-		vacancy_touched(&bucket->slots, 0, bucket->slots.end).first,
-		word);
+	ck_assert_uint_eq(bucket->slots.touched, 1);
+	ck_assert(slots_vacant(&bucket->slots, word)->touched >>
+			  word % VACANT_WORDS &
+		  1);
 	timerthread_destroy(tt);
 }
 END_TEST
@@ -550,12 +611,8 @@ static void *count_on(void *arg)
 
 static void *give_on(void *arg)
 {
-	uint64_t left;
-
 	pthread_barrier_wait(&barrier);
 	while (atomic_load(&adders) > 0) {
-		left = SLOT_FIRST_NUMBER;
-		bucket_reclaim(bucket, &engine.pending.spares, &left);
 		give();
 		sched_yield();
 	}
@@ -612,7 +669,7 @@ START_TEST(threads_use_old_ids)
 	unsigned given = 0;
 
 	seed = rng = test_seed();
-	begin();
+	begin_empty();
 	/* So that there is something to give back from the first round on. */
 	fill();
 	cancel_all_but(0);
@@ -639,6 +696,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		old_ids_are_used_meanwhile, others_schedule_meanwhile,
+		a_few_bring_a_few_back,     others_take_memory_meanwhile,
 		what_is_vacant_is_not_read, counting_takes_no_lock,
 		threads_use_old_ids,        a_late_cancel_is_noted,
 	};

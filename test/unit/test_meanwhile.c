@@ -7,7 +7,7 @@
 
 #include "intake/handover.h"
 
-#include "salvaging.h"
+#include "sweeping.h"
 #include "tasks.h"
 
 /* What was counted when the last timer's end was about to be seen. */
@@ -48,10 +48,10 @@ static void wait_for_sleeper(const struct lock *l)
 }
 
 /*
- * A cancelled timer that an executor has is not salvaged: the run that is
+ * A cancelled timer that an executor has is not swept: the run that is
  * outstanding would find another timer in its slot.
  */
-START_TEST(what_an_executor_has_is_not_salvaged)
+START_TEST(what_an_executor_has_is_not_swept)
 {
 	struct bucket *b;
 	timerthread_id id;
@@ -61,7 +61,7 @@ START_TEST(what_an_executor_has_is_not_salvaged)
 	id = schedule(0, never, NULL);
 	ck_assert_int_eq(advance(0), 1);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
-	ck_assert(!salvage_some_of(b));
+	ck_assert(!sweep_some_of(b));
 	ck_assert_uint_eq(slots_in_use(), 1);
 	/* It would be the same slot, and run an hour early. */
 	schedule(HOUR, never, NULL);
@@ -74,7 +74,7 @@ START_TEST(what_an_executor_has_is_not_salvaged)
 END_TEST
 
 /* Moved and dead, too; and what comes back to a bucket is, when it is dead. */
-START_TEST(salvaged_when_it_is_back)
+START_TEST(swept_when_it_is_back)
 {
 	struct bucket *b;
 	timerthread_id id;
@@ -85,7 +85,7 @@ START_TEST(salvaged_when_it_is_back)
 	ck_assert_int_eq(advance(0), 1);
 	ck_assert_int_eq(timerthread_reschedule(tt, id, HOUR), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
-	ck_assert(!salvage_some_of(b));
+	ck_assert(!sweep_some_of(b));
 	call_tasks();
 	ck_assert_uint_eq(slots_in_use(), 0);
 
@@ -94,7 +94,7 @@ START_TEST(salvaged_when_it_is_back)
 	ck_assert_int_eq(timerthread_reschedule(tt, id, HOUR), 0);
 	call_tasks();
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
-	ck_assert(salvage_some_of(b));
+	ck_assert(sweep_some_of(b));
 	ck_assert_uint_eq(slots_in_use(), 0);
 	check_inside();
 	end();
@@ -230,8 +230,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		what_an_executor_has_is_not_salvaged,
-		salvaged_when_it_is_back,
+		what_an_executor_has_is_not_swept,
+		swept_when_it_is_back,
 		busy_between_callbacks,
 		busy_behind_a_submit,
 		an_end_is_counted_first,

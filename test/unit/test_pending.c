@@ -214,29 +214,30 @@ START_TEST(near_is_counted_from_the_first)
 }
 END_TEST
 
-/* Of what was cancelled there may be a hole, near or far. */
-START_TEST(holes_are_passed_over)
+/* What is of no use goes, and its slot; the others come when they are due. */
+START_TEST(sifted)
 {
-	static const int64_t in[] = {1, 2, 3, SECOND, SECOND + 1, SECOND + 2};
-	struct queue *q;
+	enum { N = BLOCK_ENTRIES };
+	uint64_t id[N];
+	struct bucket *b;
 
-	begin_pending(2);
-	for (int i = 0; i < 6; i++)
-		schedule_in(&intake->bucket[0], NOW + in[i]);
-	for (int i = 0; i < 6; i += 3) {
-		unsigned lane = distance_lane(distance_base(NOW), NOW + in[i]);
-
-		q = &intake->bucket[0].lane[lane].queue;
-		ck_assert_uint_eq(queue_size(q), 3);
-		for (size_t k = 0; k < 3; k += 2)
-			queue_at(q, k)->index = 0;
+	begin_pending(1);
+	b = &intake->bucket[0];
+	for (unsigned i = 0; i < N; i++)
+		id[i] = schedule_in(b, NOW + HOUR + i);
+	for (unsigned i = 0; i < N; i++) {
+		if (i % 3 == 0)
+			must_cancel(id[i]);
+		else if (i % 3 == 1)
+			must_reschedule(id[i], NOW + 2 * HOUR + i);
 	}
-	collect(NOW + 3);
-	collect(NOW + SECOND);
-	ck_assert_int_eq(earliest(), NOW + 2);
-	run();
-	ck_assert_int_eq(earliest(), NOW + SECOND + 1);
-	run();
+	pending_sift(&pending, bucket_take_oldest(b));
+	ck_assert_uint_eq(in_buckets(), N / 3 * 2);
+	ck_assert_uint_eq(used(), N / 3 * 2);
+	for (unsigned i = 2; i < N; i += 3)
+		ck_assert_int_eq(run()->deadline, NOW + HOUR + i);
+	for (unsigned i = 1; i < N; i += 3)
+		ck_assert_int_eq(run()->deadline, NOW + 2 * HOUR + i);
 	ck_assert_int_eq(earliest(), INT64_MAX);
 	ck_assert_uint_eq(entries(), 0);
 	end_pending();
@@ -673,7 +674,7 @@ int main(void)
 		steps_are_short,
 		what_is_far_goes_back,
 		near_is_counted_from_the_first,
-		holes_are_passed_over,
+		sifted,
 		the_moved_are_refreshed,
 		the_stale_are_dropped,
 		first_moved,

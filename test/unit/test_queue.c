@@ -252,35 +252,6 @@ START_TEST(rows_stay_that_are_the_least)
 }
 END_TEST
 
-/* Nothing stays of a queue in which no entry is left. */
-START_TEST(shrinks_to_nothing)
-{
-	begin();
-	queue_shrink(&queue, &spares);
-	ck_assert_ptr_null(spares);
-	for (int round = 0; round < 3; round++) {
-		add_blocks(ROWS_OWN, 1);
-		add(1, 7);
-		ck_assert_uint_gt(queue_bytes(&queue), 0);
-		queue_shrink(&queue, &spares);
-		ck_assert_uint_eq(queue.blocks, ROWS_OWN + 1);
-		while (queue_front(&queue))
-			pop();
-		ck_assert_uint_eq(queue.blocks, 1);
-		queue_shrink(&queue, &spares);
-		ck_assert_uint_eq(queue.blocks, 0);
-		ck_assert_uint_eq(count_blocks(spares), ROWS_OWN + 1);
-		queue_check(&queue);
-		ck_assert(make_rows());
-		ck_assert_uint_eq(queue_bytes(&queue), 0);
-		queue_check(&queue);
-		block_free_all(spares);
-		spares = NULL;
-	}
-	end();
-}
-END_TEST
-
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -297,7 +268,6 @@ int main(void)
 		rows_grow_no_further_than_the_blocks,
 		rows_go_when_the_blocks_do,
 		rows_stay_that_are_the_least,
-		shrinks_to_nothing,
 	};
 
 	return RUN_TESTS("queue", tests);

@@ -47,10 +47,8 @@ static void model_remove(uint32_t ticket)
 
 static void model_pop(void)
 {
-	const struct entry *e;
+	const struct entry *e = queue_front(&queue);
 
-	while ((e = queue_front(&queue)) && entry_is_hole(e))
-		pop();
 	must(!e == !in_model);
 	if (!e)
 		return;
@@ -66,13 +64,28 @@ static bool model_take(struct queue_cursor *c, int64_t by)
 	bool done = take_step(c, by, &chain);
 
 	while ((b = block_pop(&chain)) != NULL) {
-		for (size_t i = 0; i < b->n; i++) {
-			if (!entry_is_hole(&b->entry[i]))
-				model_remove(b->entry[i].ticket);
-		}
+		for (size_t i = 0; i < b->n; i++)
+			model_remove(b->entry[i].ticket);
 		block_push(&spares, b);
 	}
 	return done;
+}
+
+/* The oldest, also while a visit goes on. */
+static void model_take_first(void)
+{
+	struct block *b;
+
+	if (queue.blocks == 0)
+		return;
+	b = queue_take_first(&queue);
+	must(b->n > 0 || in_model == 0);
+	for (size_t i = 0; i < b->n; i++) {
+		must(b->entry[i].ticket == first_ticket);
+		must(b->entry[i].deadline == model[first_ticket].deadline);
+		model_remove(first_ticket);
+	}
+	block_push(&spares, b);
 }
 
 /* The visit is over: nothing that is due is left. */
@@ -104,55 +117,18 @@ static void random_pops(uint64_t *rng)
 		model_pop();
 }
 
-/* Somewhere else, or a little behind the queue. */
-static void random_jump(uint64_t *rng, struct queue_position *p)
+static void random_firsts(uint64_t *rng)
 {
-	uint32_t rows = queue.tail - queue.head;
-
-	queue_leave(&queue, p, &spares);
-	p->row = queue.head + (uint32_t)random_below(rng, rows + 3);
-	p->in_block = (uint32_t)random_below(rng, BLOCK_ENTRIES + 1);
-}
-
-/* Makes holes, few or many, in some of the queue or all. */
-static void random_walk(uint64_t *rng, struct queue_position *p)
-{
-	uint64_t percent = random_below(rng, 101);
-
-	if (random_below(rng, 4) == 0)
-		random_jump(rng, p);
-	for (uint64_t n = random_below(rng, 20 * BLOCK_ENTRIES); n > 0; n--) {
-		size_t left;
-		struct entry *e = queue_walk(&queue, p, &left, &spares);
-
-		must(!e == !left);
-		if (!e)
-			continue;
-		p->in_block++;
-		if (entry_is_hole(e) || random_below(rng, 100) >= percent)
-			continue;
-		model_remove(e->ticket);
-		e->index = 0;
+	for (uint64_t n = random_below(rng, 6); n > 0; n--) {
+		model_take_first();
+		queue_check(&queue);
 	}
-}
-
-static size_t count_holes(void)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < queue_span(&queue); i++) {
-		const struct entry *e = queue_at(&queue, i);
-
-		n += e && entry_is_hole(e);
-	}
-	return n;
 }
 
 /* Returns how many steps did not end a visit. */
 static int random_steps_from(uint32_t at, uint64_t *rng)
 {
 	struct queue_cursor c = cursor();
-	struct queue_position position[2] = {{0}};
 	bool visiting = false;
 	int between = 0;
 	int64_t now = 0;
@@ -167,7 +143,7 @@ static int random_steps_from(uint32_t at, uint64_t *rng)
 		} else if (dice < (visiting ? 60 : 80)) {
 			random_pops(rng);
 		} else if (dice < (visiting ? 70 : 95)) {
-			random_walk(rng, &position[random_below(rng, 2)]);
+			random_firsts(rng);
 		} else {
 			now += visiting ? 0 : 20;
 			visiting = !model_take(&c, now);
@@ -178,7 +154,7 @@ static int random_steps_from(uint32_t at, uint64_t *rng)
 			}
 		}
 		queue_check(&queue);
-		ck_assert_uint_eq(queue_size(&queue) - count_holes(), in_model);
+		ck_assert_uint_eq(queue_size(&queue), in_model);
 	}
 	end();
 	return between;

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reclaiming by the driver: when a round begins, how far it goes, and what it
+ * finds.  No test waits: time has passed when the test says so.
+ */
 #include "bare.h"
 #include "checks/slot_heap.h"
 #include "engine/reclaim.h"
 #include "entries.h"
 #include "intake/garbage.h"
 #include "intake/handover.h"
-#include "intake/rent.h"
+#include "must.h"
+#include "os/clock.h"
+#include "owing.h"
+#include "sweeping.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 
 enum { LIVE = 2800, DEAD = 1000, ALL = LIVE + DEAD, MANY = 100 };
 
@@ -42,10 +53,12 @@ static void finish(void)
 		turn();
 }
 
-/* The next turn finds that so much has passed since it reclaimed last. */
-static void let_pass(int64_t ns)
+static void run_round(void)
 {
-	engine.reclaim.began = now() - ns;
+	owe_round(&engine);
+	turn();
+	finish();
+	must(!engine.reclaim.active);
 }
 
 static uint64_t schedule(int64_t deadline)
@@ -55,7 +68,12 @@ static uint64_t schedule(int64_t deadline)
 
 static void cancel(uint64_t id)
 {
-	ck_assert_int_ge(slot_cancel(intake_slot(engine.intake, id), id), 0);
+	must(slot_cancel(intake_slot(engine.intake, id), id) == 0);
+}
+
+static struct bucket *first_bucket(void)
+{
+	return &engine.intake->bucket[0];
 }
 
 /* At these distances, by turns: in as many lanes. */
@@ -67,45 +85,30 @@ static void schedule_all(uint32_t buckets, unsigned distances)
 				       fn, NULL);
 }
 
-static void cancel_the_last(void)
+/*
+ * When.
+ */
+
+/* Not too early; and what lives is left alone, and was not collected. */
+static void find(void)
 {
 	for (int i = LIVE; i < ALL; i++)
 		cancel(ids[i]);
-}
-
-/*
- * It does not begin too early; a little time pays for a few looks; and once
- * around finds those behind all that live.
- */
-static void find(void)
-{
-	cancel_the_last();
-	let_pass(RECLAIM_NS - 1);
-	turn();
-	ck_assert_int_ne(engine.reclaim.began, now());
-	ck_assert_uint_eq(entries_of(&engine.pending), ALL);
-	ck_assert_uint_eq(bare_slots_used(), ALL);
-	let_pass(RECLAIM_NS);
-	turn();
-	ck_assert_int_eq(engine.reclaim.began, now());
-	ck_assert_uint_gt(entries_of(&engine.pending), LIVE + DEAD / 2);
-	let_pass((int64_t)ALL * RECLAIM_LOOK_NS);
+	let_pass(&engine, RECLAIM_PERIOD_NS / 2);
 	turn();
 	finish();
-	ck_assert_uint_le(bare_slots_used(), LIVE + DEAD / 10);
-	/* There are holes in the last block of each lane. */
-	ck_assert_uint_le(entries_of(&engine.pending), LIVE + LIVE / 10);
-	/* What lives is left alone, and was not collected. */
-	ck_assert_uint_ge(bare_slots_used(), LIVE);
+	ck_assert_uint_eq(bare_slots_used(), ALL);
+	run_round();
+	ck_assert_uint_eq(bare_slots_used(), LIVE);
+	ck_assert_uint_ge(entries_of(&engine.pending), LIVE);
 	ck_assert_uint_eq(entries_pending(&engine.pending), 0);
 	for (int i = 0; i < LIVE; i++)
-		ck_assert_int_eq(bare_cancel(ids[i]), 0);
+		cancel(ids[i]);
 }
 
 START_TEST(finds_in_a_bucket)
 {
 	begin(1);
-	ck_assert_int_eq(engine.reclaim.began, now());
 	schedule_all(1, 1);
 	find();
 	bare_end();
@@ -130,28 +133,146 @@ START_TEST(finds_in_all_buckets)
 }
 END_TEST
 
-START_TEST(finds_those_behind_many)
+/* Whatever the instance's clock shows, and however it is set. */
+START_TEST(the_clock_does_not_matter)
 {
-	enum { N = 16 * BLOCK_ENTRIES - 1, OVER = 1000 };
-	static uint64_t id[N];
-
 	begin(1);
-	for (int i = 0; i < N; i++)
-		id[i] = schedule(now() + far + i);
-	for (int i = N - OVER; i < N; i++)
-		cancel(id[i]);
-	let_pass((int64_t)N * RECLAIM_LOOK_NS);
-	turn();
-	finish();
-	ck_assert_uint_le(entries_of(&engine.pending), N - OVER * 9 / 10);
+	for (int i = 0; i < 3; i++) {
+		cancel(schedule(now() + 100 * far));
+		watch_set(&engine.watch, now() + far);
+		turn();
+		finish();
+		ck_assert_uint_eq(bare_slots_used(), 1);
+		run_round();
+		ck_assert_uint_eq(bare_slots_used(), 0);
+	}
+	bare_end();
+}
+END_TEST
+
+/* The driver is not woken for a few. */
+START_TEST(ends_no_sleep)
+{
+	begin(1);
+	schedule_all(1, 1);
+	for (int i = LIVE; i < ALL; i++)
+		cancel(ids[i]);
+	for (int i = 0; i < 2; i++) {
+		run_round();
+		ck_assert_int_eq(engine.next, INT64_MAX);
+		ck_assert_int_eq(reclaim_at(&engine), INT64_MAX);
+		ck_assert_int_eq(wakeup_arrivals(&engine.wakeup), now() + far);
+	}
+	bare_end();
+}
+END_TEST
+
+/* If one is owed, it is: as long before as the slack holds a sleep up. */
+START_TEST(wakes_the_driver_for_a_round)
+{
+	begin(1);
+	for (int i = 0; i < 2; i++) {
+		int64_t slack = i * far, at;
+
+		engine.wakeup.slack = slack;
+		reclaim_owe(&engine.reclaim);
+		at = reclaim_at(&engine);
+		ck_assert_int_le(at, now() + RECLAIM_PERIOD_NS);
+		let_pass(&engine, RECLAIM_PERIOD_NS / 2);
+		at = reclaim_at(&engine);
+		ck_assert_int_le(at, now() + RECLAIM_PERIOD_NS / 2);
+		let_pass(&engine, RECLAIM_PERIOD_NS);
+		ck_assert_int_le(reclaim_at(&engine), now());
+		turn();
+		finish();
+		ck_assert_int_eq(reclaim_at(&engine), INT64_MAX);
+	}
 	bare_end();
 }
 END_TEST
 
 /*
- * Once or twice is enough, whatever the time that has passed; and a turn leaves
- * a part of it to the next one, which does not wait for the slack.
+ * How far.
  */
+
+/* So many live that a round cannot see all: the next ones go on there. */
+START_TEST(goes_on_where_the_last_round_ended)
+{
+	enum { N = RECLAIM_PERIOD_NS / RECLAIM_LOOK_NS, LAST = 1000 };
+	static uint64_t last[LAST];
+	int rounds = 0;
+
+	begin(1);
+	for (int i = 0; i < N; i++)
+		schedule(now() + far + i);
+	for (int i = 0; i < LAST; i++)
+		last[i] = schedule(now() + far + N + i);
+	/* It was told of these, and has seen all. */
+	turn();
+	finish();
+	for (int i = 0; i < LAST; i++)
+		cancel(last[i]);
+	while (bare_slots_used() > N) {
+		ck_assert_int_lt(rounds, 4);
+		run_round();
+		rounds++;
+	}
+	ck_assert_int_gt(rounds, 1);
+	bare_end();
+}
+END_TEST
+
+/* No time has passed, so only what costs nothing is done. */
+static void run_short_round(void)
+{
+	engine.reclaim.began = clock_now(CLOCK_MONOTONIC);
+	engine.reclaim.due = engine.reclaim.began;
+	turn();
+	finish();
+}
+
+START_TEST(goes_on_while_it_finds_much)
+{
+	begin(1);
+	schedule_all(1, 1);
+	for (int i = 0; i < ALL; i++) {
+		if (i % 8)
+			cancel(ids[i]);
+	}
+	run_short_round();
+	ck_assert_uint_eq(bare_slots_used(), ALL / 8);
+	bare_end();
+}
+END_TEST
+
+START_TEST(ends_where_it_finds_little)
+{
+	begin(1);
+	schedule_all(1, 1);
+	for (int i = 0; i < ALL; i++) {
+		if (i % 8 == 0)
+			cancel(ids[i]);
+	}
+	run_short_round();
+	ck_assert_uint_lt(bare_slots_used(), ALL);
+	ck_assert_uint_gt(bare_slots_used(), ALL - ALL / 16);
+	bare_end();
+}
+END_TEST
+
+/* Each has its turn, however little time has passed. */
+START_TEST(all_buckets_have_their_turn)
+{
+	begin(MANY);
+	for (uint32_t i = 0; i < MANY; i++)
+		cancel(bare_schedule(i, now() + far, fn, NULL));
+	run_short_round();
+	ck_assert_uint_eq(bare_slots_used(), 0);
+	bare_end();
+}
+END_TEST
+
+/* A turn leaves a part to the next one, which does not wait for the slack. */
 START_TEST(goes_around_and_ends)
 {
 	int turns = 0;
@@ -160,17 +281,18 @@ START_TEST(goes_around_and_ends)
 	engine.wakeup.slack = far;
 	for (int i = 0; i < 3; i++)
 		schedule_all(1, 1);
-	let_pass(INT64_MAX);
+	let_pass(&engine, 100 * far);
 	do {
 		turn();
 		turns++;
-		ck_assert_uint_lt(engine.effort, 17 * BLOCK_ENTRIES);
+		ck_assert_uint_lt(engine.effort, 18 * BLOCK_ENTRIES);
 		ck_assert(!engine.reclaim.active || engine.next == INT64_MIN);
 	} while (engine.reclaim.active);
 	ck_assert_int_ge(turns, 2);
 	ck_assert_int_le(turns, 2 + 2 * 3 * ALL / (16 * BLOCK_ENTRIES));
 	ck_assert_uint_eq(entries_of(&engine.pending), 3 * ALL);
 	/* Not again before some time has passed. */
+	finish();
 	turn();
 	ck_assert(!engine.reclaim.active);
 	ck_assert_uint_eq(engine.effort, 0);
@@ -178,31 +300,86 @@ START_TEST(goes_around_and_ends)
 }
 END_TEST
 
-/* The driver is not woken for it. */
-START_TEST(ends_no_sleep)
+/* A thread that has the bucket's lock until another one waits for it. */
+static sem_t held;
+static atom32 finished;
+
+static void *hold_lock(void *arg)
 {
-	begin(1);
-	schedule_all(1, 1);
-	cancel_the_last();
+	struct lock *l = arg;
+
+	lock_acquire(l);
+	sem_post(&held);
+	while (atom32_load(&l->slept) == 0 && atom32_load(&finished) == 0)
+		sched_yield();
+	lock_release(l);
+	return NULL;
+}
+
+/* The same round, while a thread has this bucket's lock. */
+static void run_round_beside(struct bucket *b)
+{
+	pthread_t t;
+
+	sem_init(&held, 0, 0);
+	atom32_store(&finished, 0);
+	atom32_store(&b->lock.slept, 0);
+	ck_assert_int_eq(pthread_create(&t, NULL, hold_lock, &b->lock), 0);
+	while (sem_wait(&held) != 0)
+		;
+	run_round();
+	atom32_store(&finished, 1);
+	ck_assert_int_eq(pthread_join(t, NULL), 0);
+	sem_destroy(&held);
+}
+
+enum { BUCKETS = 8, CROWD = 20000 };
+
+static uint64_t crowd[CROWD];
+
+/*
+ * It waits in its next step, and passes nobody over: what became of the one
+ * bucket becomes of the other.
+ */
+START_TEST(a_bucket_whose_lock_is_held_has_its_turn)
+{
+	struct slots *t[2];
+	size_t before;
+
+	begin(2);
+	for (uint32_t i = 0; i < 2; i++) {
+		t[i] = &engine.intake->bucket[i].slots;
+		for (int k = 0; k < CROWD; k++)
+			bare_schedule(i, now(), fn, NULL);
+	}
 	turn();
-	ck_assert_int_eq(engine.next, INT64_MAX);
-	ck_assert_int_eq(wakeup_arrivals(&engine.wakeup), now() + far);
+	finish();
+	before = slots_room(t[0]);
+	for (int round = 0; round < 4; round++) {
+		cancel(bare_schedule(0, now() + far, fn, NULL));
+		cancel(bare_schedule(1, now() + far, fn, NULL));
+		run_round_beside(&engine.intake->bucket[round % 2]);
+		ck_assert_uint_eq(bare_slots_used(), 0);
+		ck_assert_uint_eq(slots_room(t[0]), slots_room(t[1]));
+	}
+	ck_assert_uint_lt(slots_room(t[0]), before);
 	bare_end();
 }
 END_TEST
 
+/*
+ * Entries.
+ */
+
 /* Whatever was paid for: when nothing is left it is over. */
 START_TEST(ends_when_nothing_is_left)
 {
-	enum { N = 100000 };
-	static uint64_t id[N];
-
 	begin(1);
-	for (int i = 0; i < N; i++)
-		id[i] = schedule(now() + far + i);
-	for (int i = 0; i < N; i++)
-		cancel(id[i]);
-	let_pass(far);
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = schedule(now() + far + i);
+	for (int i = 0; i < CROWD; i++)
+		cancel(crowd[i]);
+	let_pass(&engine, far);
 	turn();
 	finish();
 	ck_assert(!engine.reclaim.active);
@@ -212,54 +389,117 @@ START_TEST(ends_when_nothing_is_left)
 }
 END_TEST
 
-/* While it finds much it costs nothing. */
-START_TEST(goes_on_while_it_finds_much)
+static int64_t last;
+static int disorder, runs;
+
+static void note_order(void *arg)
 {
+	int64_t deadline = *(int64_t *)arg;
+
+	disorder += deadline < last;
+	last = deadline;
+	runs++;
+}
+
+/* Those of no use go, in all lanes; the others stay, and fire in order. */
+START_TEST(sifts_all_lanes)
+{
+	enum { STAY = CROWD / 20 };
+	static int64_t deadline[CROWD];
+	uint64_t rng = test_seed();
+
 	begin(1);
-	schedule_all(1, 1);
-	for (int i = 0; i < ALL; i++) {
-		if (i % 8)
-			cancel(ids[i]);
+	for (int i = 0; i < CROWD; i++) {
+		deadline[i] = now() + (far >> 4 * (i / 20 % 4)) +
+			      (int64_t)random_below(&rng, 1000000);
+		crowd[i] =
+			bare_schedule(0, deadline[i], note_order, &deadline[i]);
 	}
-	let_pass(RECLAIM_NS);
-	turn();
-	finish();
-	ck_assert_uint_le(entries_of(&engine.pending), ALL / 8 + ALL / 50);
+	for (int i = 0; i < CROWD; i++) {
+		if (i % 20)
+			cancel(crowd[i]);
+	}
+	run_round();
+	ck_assert_uint_eq(bare_slots_used(), STAY);
+	ck_assert_uint_le(entries_of(&engine.pending),
+			  2 * STAY + (LANES + 1) * BLOCK_ENTRIES);
+	bare_check();
+	last = INT64_MIN;
+	disorder = runs = 0;
+	for (int i = 0; i < 8; i++) {
+		watch_set(&engine.watch, now() + far / 4);
+		turn();
+		finish();
+	}
+	ck_assert_int_eq(runs, STAY);
+	ck_assert_int_eq(disorder, 0);
+	ck_assert_uint_eq(entries_of(&engine.pending), 0);
 	bare_end();
 }
 END_TEST
 
-/* Where time does not pay for a step in each bucket, it begins less often. */
-START_TEST(many_buckets_are_looked_at_seldom)
+enum { SPARES = 16 };
+
+static size_t bytes(void)
 {
-	const int64_t step = (int64_t)RENT_RECLAIM * RECLAIM_LOOK_NS;
+	return bucket_bytes(first_bucket()) + pending_bytes(&engine.pending) +
+	       block_pool_bytes(&engine.intake->pool);
+}
 
-	begin(MANY);
-	for (uint32_t i = 0; i < MANY; i++)
-		bare_schedule(i, now() + far, fn, NULL);
-	let_pass(RECLAIM_NS);
+static void move_to(uint64_t id, int64_t deadline)
+{
+	struct slot *s = intake_slot(engine.intake, id);
+
+	must(bucket_reschedule(first_bucket(), &engine.wakeup, s, id, deadline,
+			       false) == 0);
+}
+
+static void disarm(uint64_t id)
+{
+	struct slot *s = intake_slot(engine.intake, id);
+
+	must(bucket_disarm(first_bucket(), s, id, false, NULL) == 0);
+}
+
+/*
+ * The memory is what it would be if they had never been armed, but for some
+ * spare blocks of the driver.
+ */
+START_TEST(forgets_the_entries_of_the_disarmed)
+{
+	const struct timer t = {0, PERIOD_ADDED, fn, NULL, 0};
+	size_t before;
+
+	begin(1);
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = bare_add(0, &t);
+	run_round();
+	before = bytes();
+	for (int i = 0; i < CROWD; i++)
+		move_to(crowd[i], now() + far + i);
+	ck_assert_uint_ge(bytes(), before + CROWD * sizeof(struct entry));
+	for (int i = 0; i < CROWD; i++)
+		disarm(crowd[i]);
+	for (int i = 0; i < 3; i++)
+		run_round();
+	ck_assert_uint_le(bytes(), before + SPARES * sizeof(struct block));
+	ck_assert_uint_eq(bare_slots_used(), CROWD);
+	/* They live on. */
+	for (int i = 0; i < CROWD; i++)
+		move_to(crowd[i], now() + far + i);
+	watch_set(&engine.watch, now() + far + CROWD);
 	turn();
-	ck_assert_int_eq(engine.reclaim.began, now());
-	let_pass(MANY * step - 1);
-	turn();
-	ck_assert_int_ne(engine.reclaim.began, now());
-	let_pass(MANY * step);
-	turn();
-	ck_assert_int_eq(engine.reclaim.began, now());
-	/* The wall clock was set back. */
-	let_pass(-1);
-	turn();
-	ck_assert_int_eq(engine.reclaim.began, now());
+	ck_assert_int_eq(engine.ran, CROWD);
 	bare_end();
 }
 END_TEST
 
-enum { BUCKETS = 8, CROWD = 20000 };
+/*
+ * What it is told of.
+ */
 
 static void cancel_a_crowd(uint32_t bucket)
 {
-	static uint64_t crowd[CROWD];
-
 	for (int i = 0; i < CROWD; i++)
 		crowd[i] = bare_schedule(bucket, now() + far + i, fn, NULL);
 	for (int i = 0; i < CROWD; i++)
@@ -294,7 +534,7 @@ START_TEST(is_told_of_garbage)
 }
 END_TEST
 
-/* Those that live are not garbage: it looks at a few, and is not told again. */
+/* Those that live are not garbage: it is not told again. */
 START_TEST(is_told_seldom)
 {
 	begin(1);
@@ -313,34 +553,132 @@ START_TEST(is_told_seldom)
 }
 END_TEST
 
-static void pass(int64_t ns)
+/*
+ * Pairs among timers that stay, and hide the others from rent.  Entries become
+ * far more than slots, again and again: the driver is told, and sifts.
+ */
+START_TEST(is_told_of_entries)
 {
-	watch_set(&engine.watch, now() + ns);
-	turn();
-	finish();
-}
+	static const size_t windows[] = {10, 300, 3000};
 
-static size_t room(void)
-{
-	return slots_room(&engine.intake->bucket[0].slots);
-}
+	for (size_t w = 0; w < 3; w++) {
+		const size_t slots = GARBAGE_TIMES * windows[w] + GARBAGE_MUCH +
+				     2 * SLOTS_STEP;
+		int told = 0;
 
-/* It wakes up for that, also if nothing else happens; and then no more. */
-START_TEST(gives_memory_back)
+		begin(1);
+		for (size_t i = 0; i < windows[w]; i++)
+			schedule(now() + far);
+		for (int i = 0; i < 10 * CROWD; i++) {
+			cancel(schedule(now() + far));
+			if (is_told()) {
+				told++;
+				turn();
+				finish();
+				ck_assert_uint_le(
+					entries_of(&engine.pending),
+					GARBAGE_TIMES *
+						(windows[w] +
+						 LANES * BLOCK_ENTRIES));
+			}
+			must(bare_slots_used() <= slots);
+			must(i % 64 || entries_of(&engine.pending) <=
+					       GARBAGE_TIMES * slots +
+						       GARBAGE_MUCH +
+						       LANES * BLOCK_ENTRIES);
+		}
+		/* Not for each call: else it would do nothing but that. */
+		ck_assert_int_le(told, 10 * CROWD / (GARBAGE_MUCH / 2));
+		bare_end();
+	}
+}
+END_TEST
+
+/* The same where they lie in lanes to which nobody comes any more. */
+START_TEST(is_told_of_entries_elsewhere)
 {
-	int wakeups;
+	enum { FEW = GARBAGE_MUCH * 3 / 4, MORE = 4 * BLOCK_ENTRIES };
 
 	begin(1);
 	turn();
-	ck_assert_int_eq(engine.reclaim.next, INT64_MAX);
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < FEW; k++)
+			crowd[k] = schedule(now() + (far >> 4 * i));
+		for (int k = 0; k < FEW; k++)
+			cancel(crowd[k]);
+		sweep_all_of(first_bucket());
+		ck_assert(!is_told());
+	}
+	for (int k = 0; k < MORE; k++)
+		schedule(now() + (far >> 16));
+	ck_assert(is_told());
+	turn();
+	finish();
+	ck_assert(!is_told());
+	ck_assert_uint_le(entries_of(&engine.pending),
+			  GARBAGE_TIMES * (MORE + LANES * BLOCK_ENTRIES));
+	bare_end();
+}
+END_TEST
+
+/*
+ * Memory.
+ */
+
+static size_t room(void)
+{
+	return slots_room(&first_bucket()->slots);
+}
+
+/* Sleeps until the next round, if one is owed.  Returns how long. */
+static int64_t sleep_for_round(void)
+{
+	int64_t ns = engine.reclaim.due - clock_now(CLOCK_MONOTONIC);
+
+	let_pass(&engine, ns);
+	turn();
+	finish();
+	return ns;
+}
+
+/*
+ * It wakes up for that, also if nothing else happens; and then no more.  All
+ * within ten seconds.
+ */
+START_TEST(gives_memory_back)
+{
+	int64_t slept = 0;
+
+	begin(1);
+	turn();
+	ck_assert_int_eq(engine.reclaim.due, INT64_MAX);
 	cancel_a_crowd(0);
 	turn();
 	finish();
-	for (wakeups = 0; engine.reclaim.next != INT64_MAX; wakeups++) {
-		ck_assert_int_le(wakeups, 4);
-		pass(engine.reclaim.next - now());
+	while (engine.reclaim.due != INT64_MAX) {
+		ck_assert_int_le(slept, 10 * RECLAIM_PERIOD_NS);
+		slept += sleep_for_round();
 	}
-	ck_assert_int_ge(wakeups, 1);
+	ck_assert_int_gt(slept, 0);
+	ck_assert_uint_le(room(), 2048);
+	bare_end();
+}
+END_TEST
+
+/* The same for slots that became free because their timers have run. */
+START_TEST(gives_memory_back_after_runs)
+{
+	begin(1);
+	for (int i = 0; i < CROWD; i++)
+		schedule(now());
+	turn();
+	finish();
+	ck_assert_uint_eq(bare_slots_used(), 0);
+	ck_assert_uint_ge(room(), CROWD);
+	for (int i = 0; engine.reclaim.due != INT64_MAX; i++) {
+		ck_assert_int_le(i, 10);
+		sleep_for_round();
+	}
 	ck_assert_uint_le(room(), 2048);
 	bare_end();
 }
@@ -349,7 +687,7 @@ END_TEST
 /* As long as many live it looks again, after longer and longer times. */
 START_TEST(looks_less_and_less_often)
 {
-	int64_t rest, last = 0;
+	int64_t slept, longest = 0;
 
 	begin(1);
 	for (int i = 0; i < CROWD; i++)
@@ -357,13 +695,14 @@ START_TEST(looks_less_and_less_often)
 	turn();
 	finish();
 	for (int i = 0; i < 10; i++) {
-		ck_assert_int_ne(engine.reclaim.next, INT64_MAX);
-		rest = engine.reclaim.next - now();
-		ck_assert_int_ge(rest, last);
-		last = rest;
-		pass(rest);
+		ck_assert_int_ne(engine.reclaim.due, INT64_MAX);
+		slept = sleep_for_round();
+		/* Some time has passed since it was set. */
+		ck_assert_int_ge(slept, longest - RECLAIM_PERIOD_NS / 2);
+		longest = slept > longest ? slept : longest;
 	}
-	ck_assert_int_eq(last, RECLAIM_REST_NS);
+	ck_assert_int_le(longest, RECLAIM_REST_NS);
+	ck_assert_int_gt(longest, RECLAIM_REST_NS - RECLAIM_PERIOD_NS);
 	ck_assert_uint_eq(bare_slots_used(), CROWD);
 	bare_end();
 }
@@ -404,9 +743,7 @@ START_TEST(restores_the_stranded)
 	for (int i = 0; i < MANY; i += 2)
 		cancel(ids[i]);
 	ck_assert_uint_eq(slot_heap_check(&b->stranded, &b->slots), MANY);
-	let_pass(RECLAIM_NS);
-	turn();
-	finish();
+	run_round();
 	ck_assert_uint_eq(slot_heap_check(&b->stranded, &b->slots), 0);
 	ck_assert_uint_eq(b->slots.used, MANY / 2);
 	bucket_check(b);
@@ -420,15 +757,24 @@ int main(void)
 		finds_in_a_bucket,
 		finds_in_all_lanes,
 		finds_in_all_buckets,
-		finds_those_behind_many,
-		goes_around_and_ends,
+		the_clock_does_not_matter,
 		ends_no_sleep,
-		ends_when_nothing_is_left,
+		wakes_the_driver_for_a_round,
+		goes_on_where_the_last_round_ended,
 		goes_on_while_it_finds_much,
-		many_buckets_are_looked_at_seldom,
+		ends_where_it_finds_little,
+		all_buckets_have_their_turn,
+		goes_around_and_ends,
+		a_bucket_whose_lock_is_held_has_its_turn,
+		ends_when_nothing_is_left,
+		sifts_all_lanes,
+		forgets_the_entries_of_the_disarmed,
 		is_told_of_garbage,
 		is_told_seldom,
+		is_told_of_entries,
+		is_told_of_entries_elsewhere,
 		gives_memory_back,
+		gives_memory_back_after_runs,
 		looks_less_and_less_often,
 		restores_the_stranded,
 	};

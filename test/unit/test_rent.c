@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding the dead in a bucket: rent, which calls that schedule pay, and the
- * looks of the driver.
+ * Finding the dead in a bucket: rent, which calls that schedule pay, and what
+ * they do before they take memory for slots.
  */
 #include "config.h"
 
+#include "intake/garbage.h"
 #include "one_bucket.h"
 
 /* What comes in while rent rests, and a few. */
@@ -19,6 +20,18 @@ static uint64_t schedule_in_lane(int64_t i)
 static size_t used(void)
 {
 	return bucket->slots.used;
+}
+
+/*
+ * What rent does not find the driver must, which never looks here: it is told
+ * before there are far more slots in use than timers, or entries than slots.
+ */
+static void check_told(size_t live)
+{
+	must(atom32_load(&wakeup.limit) == WAKEUP_TOLD ||
+	     (used() <= GARBAGE_TIMES * live + GARBAGE_MUCH + SLOTS_STEP &&
+	      bucket_size(bucket) <= GARBAGE_TIMES * used() + GARBAGE_MUCH +
+					     LANES * BLOCK_ENTRIES));
 }
 
 /*
@@ -62,7 +75,7 @@ static size_t count_disorder(const struct queue *q)
 	for (size_t i = 0; i < queue_span(q); i++) {
 		const struct entry *e = queue_at(q, i);
 
-		if (!e || entry_is_hole(e))
+		if (!e)
 			continue;
 		n += e->deadline < last;
 		last = e->deadline;
@@ -71,8 +84,8 @@ static size_t count_disorder(const struct queue *q)
 }
 
 /*
- * The same where some live long and some are soon gone, in no order.  Those
- * that live stay in theirs, all but a few at the front.
+ * The same for slots where some live long and some are soon gone, in no order.
+ * Those that live stay in theirs, all but some.
  */
 START_TEST(rent_bounds_garbage_in_any_order)
 {
@@ -88,12 +101,15 @@ START_TEST(rent_bounds_garbage_in_any_order)
 		if (*id)
 			must(cancel(*id) == 0);
 		*id = schedule_in_lane(i);
-		most = bucket_size(bucket) > most ? bucket_size(bucket) : most;
+		most = used() > most ? used() : most;
+		if (i % 100 == 0)
+			check_told(WINDOW);
 	}
 	ck_assert_uint_le(most, WINDOW / 10 * 22);
 	bucket_check(bucket);
 	ck_assert_uint_le(
-		count_disorder(&bucket->lane[lane_at(5 * SECOND)].queue), 50);
+		count_disorder(&bucket->lane[lane_at(5 * SECOND)].queue),
+		WINDOW / 10);
 	end();
 }
 END_TEST
@@ -114,6 +130,130 @@ START_TEST(rent_gets_past_an_immortal)
 		most = bucket_size(bucket) > most ? bucket_size(bucket) : most;
 	}
 	ck_assert_uint_le(most, 2 * WINDOW + 2 * RESTED + BLOCK_ENTRIES);
+	end();
+}
+END_TEST
+
+/* Some stay of those that come, more and more. */
+START_TEST(rent_among_more_and_more)
+{
+	enum { WINDOW = 100, STEPS = 100000, STAYS = 20 };
+	uint64_t ring[WINDOW] = {0};
+	size_t live = 0;
+
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t *id = &ring[i % WINDOW];
+
+		if (*id)
+			must(cancel(*id) == 0);
+		*id = schedule_in_lane(i);
+		if (i % STAYS == 0) {
+			*id = 0;
+			live++;
+		}
+		if (i % 100 == 0)
+			check_told(live + WINDOW);
+	}
+	bucket_check(bucket);
+	ck_assert_uint_ge(run_all(), live);
+	end();
+}
+END_TEST
+
+/*
+ * A few stay.  They are carried along, past many that are over; when they are
+ * too many for that, they are set aside.
+ */
+START_TEST(rent_sets_the_living_aside)
+{
+	enum { DEAD = 25, MORE = 1000, CALLS = 800 };
+	static uint64_t ids[RENT_LOOKS * DEAD + MORE];
+	size_t n = 0;
+
+	begin();
+	for (int i = 0; i < RENT_LOOKS; i++) {
+		for (int k = 0; k < DEAD; k++)
+			ids[n++] = schedule_in_lane(i);
+		schedule_in_lane(i);
+	}
+	for (int i = 0; i < MORE; i++)
+		ids[n++] = schedule_in_lane(i);
+	cancel_all(ids, n);
+	for (int i = 0; i < CALLS; i++)
+		must(cancel(schedule_in_lane(i)) == 0);
+	ck_assert_uint_le(bucket_size(bucket), MORE);
+	ck_assert_uint_eq(run_all(), RENT_LOOKS);
+	end();
+}
+END_TEST
+
+/* Those that were set aside and have ended since do not stay there. */
+START_TEST(rent_looks_at_the_old)
+{
+	enum { WINDOW = 100, OLD = 500, STEPS = 200000, STAYS = 20 };
+	static uint64_t ring[WINDOW], old[OLD];
+	size_t n = 0, most = 0;
+
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t *id = i % STAYS ? &ring[i % WINDOW] : &old[n++ % OLD];
+
+		if (*id)
+			must(cancel(*id) == 0);
+		*id = schedule_in_lane(i);
+		if (in_lane(LANE_OLD) > most)
+			most = in_lane(LANE_OLD);
+	}
+	ck_assert_uint_gt(most, OLD / 2);
+	ck_assert_uint_le(most, 3 * OLD);
+	bucket_check(bucket);
+	end();
+}
+END_TEST
+
+/* Those that stay are the last of a block, behind which it does not look. */
+START_TEST(rent_gets_past_the_end_of_a_block)
+{
+	for (unsigned stay = 1; stay < RENT_LOOKS; stay++) {
+		uint64_t ids[BLOCK_ENTRIES];
+
+		begin();
+		for (unsigned i = 0; i < BLOCK_ENTRIES; i++)
+			ids[i] = schedule_in_lane(i);
+		cancel_all(ids, BLOCK_ENTRIES - stay);
+		for (int i = 0; i < 20000; i++) {
+			must(cancel(schedule_in_lane(i)) == 0);
+			must(bucket_size(bucket) <=
+			     2 * BLOCK_ENTRIES + 2 * RESTED);
+		}
+		bucket_check(bucket);
+		ck_assert_uint_eq(run_all(), stay);
+		end();
+	}
+}
+END_TEST
+
+/* What was disarmed is of no use; its timer is armed again all the same. */
+START_TEST(rent_drops_entries_of_the_disarmed)
+{
+	enum { N = 1000 };
+	static uint64_t ids[N];
+
+	begin();
+	for (int i = 0; i < N; i++) {
+		ids[i] = schedule_in_lane(i);
+		must(bucket_disarm(bucket, slot_of(ids[i]), ids[i], false,
+				   NULL) == 0);
+	}
+	for (int i = 0; i < 4 * N; i++)
+		must(cancel(schedule_in_lane(i)) == 0);
+	ck_assert_uint_ge(used(), N);
+	for (int i = 0; i < N; i++)
+		must(reschedule(ids[i], NOW + HOUR) == 0);
+	ck_assert_uint_eq(run_due(NOW + HOUR / 2), 0);
+	ck_assert_uint_eq(run_all(), N);
+	ck_assert_uint_eq(used(), 0);
 	end();
 }
 END_TEST
@@ -152,7 +292,6 @@ START_TEST(rent_finds_old_entries)
 {
 	enum { WINDOW = 1000, STEPS = 200000 };
 	static uint64_t ids[WINDOW];
-	size_t most = 0;
 
 	begin();
 	schedule_in_lane(0);
@@ -162,30 +301,29 @@ START_TEST(rent_finds_old_entries)
 		must(cancel(schedule_in_lane(i)) == 0);
 		must(reschedule(ids[i % WINDOW],
 				NOW + 5 * SECOND + STEPS - i - 1) == 0);
-		most = bucket_size(bucket) > most ? bucket_size(bucket) : most;
+		if (i % 100 == 0)
+			check_told(WINDOW + 2);
 	}
-	ck_assert_uint_le(most, 4 * WINDOW);
 	end();
 }
 END_TEST
 
-/* Pairs among timers that stay: these hide nothing. */
+/* Pairs among timers that stay. */
 START_TEST(rent_among_those_that_stay)
 {
 	static const size_t windows[] = {50, 300, 3000};
 
 	for (size_t w = 0; w < 3; w++) {
-		size_t live = windows[w], most = 0;
+		size_t live = windows[w];
 
 		begin();
 		for (size_t i = 0; i < live; i++)
 			schedule_in_lane(1000000 + (int64_t)i);
 		for (int i = 0; i < 100000; i++) {
 			must(cancel(schedule_in_lane(i)) == 0);
-			most = bucket_size(bucket) > most ? bucket_size(bucket)
-							  : most;
+			if (i % 100 == 0)
+				check_told(live + 1);
 		}
-		ck_assert_uint_le(most, 3 * live + 6 * RESTED + BLOCK_ENTRIES);
 		bucket_check(bucket);
 		ck_assert_uint_eq(run_all(), live);
 		end();
@@ -195,13 +333,11 @@ END_TEST
 
 /*
  * Those in front stay, as do those at the back, and many between them came to
- * their time: a visit took these.  What comes after that is as well looked
- * after as before.
+ * their time: a visit took these.  Their slots are free, so nobody sweeps.
  */
-START_TEST(rent_gets_past_what_was_taken)
+START_TEST(the_driver_is_told_after_a_visit)
 {
 	enum { STAY = BLOCK_ENTRIES, TAKEN = 700 * BLOCK_ENTRIES };
-	size_t most = 0;
 
 	begin();
 	for (unsigned i = 0; i < STAY; i++)
@@ -217,9 +353,9 @@ START_TEST(rent_gets_past_what_was_taken)
 	ck_assert_uint_eq(bucket_size(bucket), 2 * STAY);
 	for (unsigned i = 0; i < TAKEN; i++) {
 		must(cancel(schedule_in_lane(20 * SECOND)) == 0);
-		most = bucket_size(bucket) > most ? bucket_size(bucket) : most;
+		if (i % 100 == 0)
+			check_told(2 * STAY + 1);
 	}
-	ck_assert_uint_le(most, 3 * 2 * STAY + RESTED);
 	end();
 }
 END_TEST
@@ -245,12 +381,17 @@ START_TEST(rent_drains_a_mass_cancel)
 }
 END_TEST
 
+static size_t room(void)
+{
+	return (bucket->slots.end - 1) << SLOT_WORD_LOG2;
+}
+
 /* So many and more then, until no slot is free. */
 static void use_all_slots(uint64_t *id, size_t n, int64_t then)
 {
 	for (size_t i = 0; i < n; i++)
 		id[i] = schedule(then);
-	while (used() < (bucket->slots.end - 1) << SLOT_WORD_LOG2)
+	while (used() < room())
 		schedule(then);
 }
 
@@ -275,136 +416,32 @@ START_TEST(rent_comes_before_memory)
 END_TEST
 
 /*
- * Nor where they are in a lane to which nobody comes any more.  And little
- * where its own, with some that live, has its turn before.
+ * Little where they are in a lane to which nobody comes any more: a sweep finds
+ * them.
  */
-START_TEST(rent_looks_into_other_lanes)
+START_TEST(sweeps_come_before_memory)
 {
 	enum { N = 20000, OWN = 1000 };
-	static uint64_t ids[N];
+	static uint64_t ids[4 * N];
 
 	for (int own = 0; own <= OWN; own += OWN) {
 		uint32_t ready_before;
+		size_t n = 0;
 
 		begin();
 		for (int i = 0; i < own; i++)
 			schedule_in_lane(i);
-		use_all_slots(ids, N, NOW + HOUR);
+		while (n < N || used() < room())
+			ids[n++] = schedule(NOW + HOUR);
 		ready_before = bucket->slots.ready;
-		cancel_all(ids, N);
-		bucket->next_lane = lane_at(5 * SECOND);
-		bucket->next = (struct queue_position){0, 0};
-		for (int i = 0; i < N; i++)
-			schedule_in_lane(i);
+		cancel_all(ids, n);
+		for (size_t i = 0; i < n; i++)
+			schedule_in_lane((int64_t)i);
 		ck_assert_uint_le(bucket->slots.ready - ready_before,
-				  (uint32_t)own / 8);
-		ck_assert_uint_le(used(), bucket_size(bucket));
+				  ready_before / 2);
 		bucket_check(bucket);
 		end();
 	}
-}
-END_TEST
-
-/* All live: no further than what was paid for, and once around, or twice. */
-START_TEST(reclaiming_ends)
-{
-	enum { LIVE = 160 * RENT_RECLAIM };
-	int steps;
-
-	begin();
-	ck_assert_int_eq(reclaim(UINT64_MAX), 2);
-	for (int i = 0; i < LIVE; i++)
-		schedule_in_lane(i);
-	ck_assert_int_eq(reclaim(RENT_RECLAIM), 1);
-	ck_assert_int_eq(reclaim(RENT_RECLAIM + 1), 2);
-	steps = reclaim(UINT64_MAX);
-	ck_assert_int_ge(steps, LIVE / RENT_RECLAIM);
-	ck_assert_int_le(steps, 2 * (LIVE / RENT_RECLAIM + 2));
-	ck_assert_uint_eq(bucket_size(bucket), LIVE);
-	ck_assert_uint_eq(run_all(), LIVE);
-	end();
-}
-END_TEST
-
-/*
- * Nobody schedules any more, and those who live came first.  The driver finds
- * the rest.
- */
-START_TEST(reclaiming_gets_past_the_living)
-{
-	enum { LIVE = 300, DEAD = 20 * BLOCK_ENTRIES };
-	static uint64_t ids[DEAD];
-
-	begin();
-	for (int i = 0; i < LIVE; i++)
-		schedule_in_lane(i);
-	for (unsigned i = 0; i < DEAD; i++)
-		ids[i] = schedule_in_lane(i);
-	cancel_all(ids, DEAD);
-	reclaim(UINT64_MAX);
-	ck_assert_uint_eq(bucket_size(bucket), LIVE);
-	end();
-}
-END_TEST
-
-/* The same in each lane; a step is in one, and they have their turns. */
-START_TEST(reclaiming_is_for_all_lanes)
-{
-	enum { LIVE = 50, DEAD = 8 * BLOCK_ENTRIES };
-	static uint64_t ids[LANES * DEAD];
-	size_t n = 0;
-
-	begin();
-	for (unsigned lane = 0; lane < LANES; lane++) {
-		for (int i = 0; i < LIVE; i++)
-			schedule(NOW + in_middle_of(lane));
-		for (unsigned i = 0; i < DEAD; i++)
-			ids[n++] = schedule(NOW + in_middle_of(lane));
-	}
-	cancel_all(ids, n);
-	/* All get some of what is paid for a part. */
-	reclaim(LANES * (LIVE + RENT_RECLAIM));
-	for (unsigned lane = 0; lane < LANES; lane++)
-		ck_assert_uint_lt(in_lane(lane), LIVE + DEAD);
-	reclaim(UINT64_MAX);
-	ck_assert_uint_le(bucket_size(bucket), LANES * LIVE * 5 / 4);
-	ck_assert_uint_eq(run_all(), LANES * LIVE);
-	end();
-}
-END_TEST
-
-/* Few among many that live: once around finds them. */
-START_TEST(reclaiming_finds_a_few)
-{
-	enum { N = 10000, DEAD = N / 20 };
-	static uint64_t ids[N];
-
-	begin();
-	for (int i = 0; i < N; i++)
-		ids[i] = schedule_in_lane(i);
-	for (int i = 0; i < N; i += N / DEAD)
-		must(cancel(ids[i]) == 0);
-	reclaim(UINT64_MAX);
-	ck_assert_uint_le(bucket_size(bucket), N - DEAD * 3 / 4);
-	end();
-}
-END_TEST
-
-/* Who has the lock is not held up. */
-START_TEST(reclaiming_waits_for_nobody)
-{
-	uint64_t id;
-
-	begin();
-	id = schedule_in_lane(1);
-	ck_assert_int_eq(cancel(id), 0);
-	lock_acquire(&bucket->lock);
-	ck_assert_int_eq(reclaim(1), 1);
-	ck_assert_uint_eq(bucket_size(bucket), 1);
-	lock_release(&bucket->lock);
-	ck_assert_int_eq(reclaim(1), 1);
-	ck_assert_uint_eq(bucket_size(bucket), 0);
-	end();
 }
 END_TEST
 
@@ -414,18 +451,18 @@ int main(void)
 		rent_bounds_garbage,
 		rent_bounds_garbage_in_any_order,
 		rent_gets_past_an_immortal,
+		rent_among_more_and_more,
+		rent_sets_the_living_aside,
+		rent_looks_at_the_old,
+		rent_gets_past_the_end_of_a_block,
+		rent_drops_entries_of_the_disarmed,
 		rent_finds_quick_and_slow,
 		rent_finds_old_entries,
 		rent_among_those_that_stay,
-		rent_gets_past_what_was_taken,
+		the_driver_is_told_after_a_visit,
 		rent_drains_a_mass_cancel,
 		rent_comes_before_memory,
-		rent_looks_into_other_lanes,
-		reclaiming_ends,
-		reclaiming_gets_past_the_living,
-		reclaiming_is_for_all_lanes,
-		reclaiming_finds_a_few,
-		reclaiming_waits_for_nobody,
+		sweeps_come_before_memory,
 	};
 
 	return RUN_TESTS("rent", tests);

@@ -2,7 +2,7 @@
 /*
  * A reserve: as long as no more timers exist than it is for, nothing takes
  * memory, and nothing fails for it.  And what is done where there is none:
- * other buckets' slots, salvage, and the driver's heap that is purged.
+ * other buckets' slots, sweeps, and the driver's heap that is purged.
  */
 #include "blocks.h"
 #include "config.h"
@@ -12,8 +12,9 @@
 #include "cpus.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
+#include "owing.h"
 #include "random.h"
-#include "salvaging.h"
+#include "sweeping.h"
 #include "timers.h"
 
 #include <sched.h>
@@ -47,6 +48,13 @@ static void start_with(size_t reserve, size_t cap)
 	if (cap > 0)
 		wait_for_places(cap);
 	fail_arm(0, UINT32_MAX);
+}
+
+static void start_virtual_with(size_t reserve)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_reserve(tt, reserve), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 }
 
 static void end_without(void)
@@ -414,7 +422,7 @@ START_TEST(more_than_the_reserve)
 END_TEST
 
 /* One at a time, wherever they are, once; and none that an executor has. */
-START_TEST(salvage)
+START_TEST(sweep)
 {
 	struct bucket *b;
 
@@ -423,12 +431,12 @@ START_TEST(salvage)
 	b = &tt->engine.intake->bucket[0];
 	for (int i = 0; i < N; i++)
 		schedule_one(i, (i + 1) * MS);
-	ck_assert(!salvage_some_of(b));
+	ck_assert(!sweep_some_of(b));
 	/* Some of them are with the driver then. */
 	ck_assert_int_eq(timerthread_advance(tt, 1), 0);
 	for (int i = 0; i < N; i += 3)
 		cancel_one(i);
-	salvage_all_of(b);
+	sweep_all_of(b);
 	ck_assert_uint_eq(slots_in_use(), N - (N + 2) / 3);
 	bucket_check(b);
 	for (int i = 0; i < N; i += 3) {
@@ -445,7 +453,7 @@ END_TEST
  * The driver, when it comes upon what it has, finds that it is another's.  And
  * it drops that before it takes memory.
  */
-START_TEST(salvaged_before_it_is_found)
+START_TEST(swept_before_it_is_found)
 {
 	struct bucket *b;
 
@@ -463,12 +471,32 @@ START_TEST(salvaged_before_it_is_found)
 		pending_check(&tt->engine.pending);
 		for (int i = 1 - round % 2; i < N && round > 0; i += 2)
 			timerthread_cancel(tt, ids[i]);
-		salvage_all_of(b);
+		sweep_all_of(b);
 		ck_assert_uint_eq(slots_in_use(), N / 2 - N / 100);
 	}
 	ck_assert_int_eq(timerthread_advance(tt, HOUR), N / 2 - N / 100);
 	ck_assert_uint_eq(slots_in_use(), 0);
 	end_without();
+}
+END_TEST
+
+/* After a time at its peak, and as many rounds as one likes. */
+START_TEST(it_stays)
+{
+	enum { LARGE = 100000 };
+	uint64_t before;
+
+	start_virtual_with(LARGE);
+	before = stat_of(TIMERTHREAD_STAT_SLOTS);
+	for (int i = 0; i < LARGE; i++)
+		schedule(MS, count, NULL);
+	ck_assert_int_eq(timerthread_advance(tt, 2 * MS), LARGE);
+	for (int i = 0; i < 5; i++) {
+		owe_round(&tt->engine);
+		ck_assert_int_eq(timerthread_advance(tt, MS), 0);
+	}
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_SLOTS), before);
+	end();
 }
 END_TEST
 
@@ -559,7 +587,11 @@ int main(void)
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		no_memory_for_it,
 #endif
-		salvage,          salvaged_before_it_is_found, pool, rows,
+		sweep,
+		swept_before_it_is_found,
+		it_stays,
+		pool,
+		rows,
 	};
 	/* An executor keeps what it has, dead or not. */
 	const TTest *const without_executor[] = {

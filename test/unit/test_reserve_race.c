@@ -4,7 +4,7 @@
  * it is for, no call fails, and nothing takes memory, although slots become
  * free in one bucket while a call looks in another.
  *
- * reserve.c is compiled again here.  Before a call salvages in a bucket,
+ * reserve.c is compiled again here.  Before a call sweeps a bucket,
  * "another thread" does its step, or the CPU goes to a thread that is real.
  */
 #include "config.h"
@@ -12,7 +12,7 @@
 #include "bare_intake.h"
 #include "fail_alloc.h"
 #include "intake/reserve.h"
-#include "salvaging.h"
+#include "sweeping.h"
 #include "timers.h"
 
 #include <sched.h>
@@ -20,18 +20,32 @@
 static void (*other_step)(struct bucket *b);
 
 /* The race is about passes over all slots: the first, short one finds none. */
-static bool step_and_salvage(struct bucket *b, uint64_t *looks)
+static bool step_and_sweep(struct bucket *b, uint64_t *looks)
 {
-	if (*looks <= SALVAGE_LOOKS)
+	if (*looks <= SWEEP_LOOKS)
 		return false;
 	if (other_step)
 		other_step(b);
-	return bucket_salvage(b, looks);
+	return sweep_until_found(b, looks);
 }
 
-#define bucket_salvage step_and_salvage
+/* So many attempts fail, in buckets that seemed to have slots. */
+static int failing, failure;
+
+static int fail_or_schedule(struct bucket *b, struct wakeup *w,
+			    const struct timer *t, uint64_t *ret_id)
+{
+	if (failing == 0)
+		return bucket_schedule(b, w, t, ret_id);
+	failing--;
+	return failure;
+}
+
+#define sweep_until_found step_and_sweep
+#define bucket_schedule   fail_or_schedule
 #include "intake/reserve.c"
-#undef bucket_salvage
+#undef sweep_until_found
+#undef bucket_schedule
 
 enum { N = 1000, BUCKETS = 4 };
 
@@ -72,7 +86,7 @@ static void cancel_live(void)
 static void fill(struct bucket *b)
 {
 	cancel_live();
-	salvage_all_of(b);
+	sweep_all_of(b);
 	while (slots_any(&b->slots)) {
 		must(lives < N - 1);
 		must(bucket_schedule(b, &wakeup, &far, &live[lives++]) == 0);
@@ -145,10 +159,10 @@ END_TEST
 /* The driver, or another call, is faster. */
 static void free_dead(struct bucket *b)
 {
-	salvage_all_of(b);
+	sweep_all_of(b);
 }
 
-START_TEST(the_dead_are_freed_before_the_call_salvages)
+START_TEST(the_dead_are_freed_before_the_call_sweeps)
 {
 	for (uint32_t i = 0; i < BUCKETS; i++) {
 		begin(N);
@@ -169,6 +183,78 @@ static int schedule_far_in(struct bucket *b, uint64_t *ret_id)
 		      : intake_schedule_elsewhere(intake, b, &wakeup, &far,
 						  ret_id, r);
 }
+
+/*
+ * Another thread takes the last slot, or there may be no more of them, or the
+ * instance is being stopped: the call goes on, and returns what its own bucket
+ * has said, or that all are shut.
+ */
+static void begin_plain(void)
+{
+	watch = WATCH_VIRTUAL(0);
+	begin_intake(BUCKETS);
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		must(bucket_schedule(&intake->bucket[i], &wakeup, &far, NULL) ==
+		     0);
+}
+
+static int schedule_elsewhere(int r)
+{
+	return intake_schedule_elsewhere(intake, &intake->bucket[0], &wakeup,
+					 &far, NULL, r);
+}
+
+START_TEST(one_that_fails_is_not_the_last)
+{
+	static const int errors[] = {-ENOMEM, -EAGAIN};
+
+	for (int i = 0; i < 2; i++) {
+		begin_plain();
+		failure = errors[i];
+		for (int n = 0; n < 3 * (int)BUCKETS; n++) {
+			failing = n;
+			ck_assert_int_eq(schedule_elsewhere(-ENOMEM), 0);
+			ck_assert_int_eq(failing, 0);
+		}
+		end_intake();
+	}
+}
+END_TEST
+
+/* No bucket has a slot, and none takes memory. */
+static void use_all_up(void)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		struct bucket *b = &intake->bucket[i];
+
+		b->grows = false;
+		while (bucket_schedule(b, &wakeup, &far, NULL) == 0)
+			;
+	}
+}
+
+START_TEST(says_why_the_first_attempt_failed)
+{
+	begin_plain();
+	use_all_up();
+	ck_assert_int_eq(schedule_elsewhere(-ENOMEM), -ENOMEM);
+	ck_assert_int_eq(schedule_elsewhere(-EAGAIN), -EAGAIN);
+	end_intake();
+}
+END_TEST
+
+START_TEST(says_that_it_is_being_stopped)
+{
+	for (uint32_t shut = 0; shut < BUCKETS; shut++) {
+		begin_plain();
+		use_all_up();
+		bucket_set_open(&intake->bucket[shut], false);
+		ck_assert_int_eq(schedule_elsewhere(-ENOMEM), -ESHUTDOWN);
+		ck_assert_int_eq(schedule_elsewhere(-EAGAIN), -ESHUTDOWN);
+		end_intake();
+	}
+}
+END_TEST
 
 /*
  * For so many timers a bucket has just the slots that it needs: with a batch
@@ -305,7 +391,10 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		timers_move_to_where_the_call_looks,
-		the_dead_are_freed_before_the_call_salvages,
+		the_dead_are_freed_before_the_call_sweeps,
+		one_that_fails_is_not_the_last,
+		says_why_the_first_attempt_failed,
+		says_that_it_is_being_stopped,
 		the_driver_holds_some_back,
 		many_threads,
 	};

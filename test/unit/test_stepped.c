@@ -12,6 +12,7 @@
 #include "bare.h"
 #include "on_clock.h"
 #include "os/clock.h"
+#include "owing.h"
 #include "shifted.h"
 
 #include <sched.h>
@@ -205,6 +206,7 @@ START_TEST(realtime_stepped_back_reclaims)
 		ck_assert_int_eq(
 			slot_cancel(intake_slot(engine.intake, id[i]), id[i]),
 			0);
+	owe_round(&engine);
 	bare_schedule(0, 0, count, NULL);
 	bare_turn();
 	ck_assert_uint_eq(engine.pending.heap.n, 0);

@@ -5,6 +5,8 @@
 #include "fail_alloc.h"
 #include "intake/arrival.h"
 #include "must.h"
+#include "os/pages.h"
+#include "owing.h"
 
 static const int64_t hour = INT64_C(3600000000000);
 
@@ -470,8 +472,7 @@ START_TEST(holds_few_of_the_dead)
 			cancel(ring[i % WINDOW]);
 		ring[i % WINDOW] = schedule(base + i);
 		if (i % TURN == 0) {
-			/* As if time had passed. */
-			engine.reclaim.began -= hour;
+			owe_round(&engine);
 			bare_turn();
 		}
 		if (i % 100 == 0)
@@ -538,7 +539,7 @@ START_TEST(recycles_all)
 	ck_assert_uint_eq(bare_slots_used(), N);
 	for (int i = 0; i < N; i++)
 		cancel(ids[i]);
-	engine.reclaim.began -= hour;
+	owe_round(&engine);
 	schedule(-1);
 	bare_turn();
 	ck_assert_int_eq(engine.ran, 1);
@@ -565,7 +566,7 @@ START_TEST(leaves_a_part_to_the_next)
 		cancel(ids[i]);
 	watch_set(&engine.watch, start + hour);
 	/* Nothing is reclaimed where it is. */
-	engine.reclaim.began = start + hour;
+	atom32_store(&engine.wakeup.limit, WAKEUP_TOLD - 1);
 	do {
 		size_t before = entries_of(&engine.pending);
 
@@ -760,19 +761,29 @@ START_TEST(a_cut_batch_grows_no_more)
 }
 END_TEST
 
+/* Many are dead, and a round is owed. */
+enum { GARBAGE = 30000 };
+
+static void make_garbage(void)
+{
+	static uint64_t ids[GARBAGE];
+
+	for (int i = 0; i < GARBAGE; i++)
+		ids[i] = bare_schedule(0, start + hour + i, fn, NULL);
+	for (int i = 0; i < GARBAGE; i++)
+		cancel(ids[i]);
+	owe_round(&engine);
+}
+
 /* Whatever is left to do when its time is over. */
 START_TEST(reclaims_no_longer_than_it_may)
 {
-	enum { N = 5000, MOST = (2 * TURN_STEPS + 2) * RENT_RECLAIM };
-	static uint64_t ids[N];
+	/* So many in a step, at most. */
+	enum { MOST = (2 * TURN_STEPS + 2) * 2 * 256 };
 
 	begin(1);
-	for (int i = 0; i < N; i++)
-		ids[i] = bare_schedule(0, start + hour + i, fn, NULL);
-	for (int i = 0; i < N; i++)
-		cancel(ids[i]);
 	engine.dispatch_time = OVER;
-	engine.reclaim.began -= hour;
+	make_garbage();
 	while (bare_slots_used() > 0) {
 		size_t before = bare_slots_used();
 
@@ -780,6 +791,63 @@ START_TEST(reclaims_no_longer_than_it_may)
 		must(before - bare_slots_used() <= MOST);
 		must(engine.next == INT64_MIN || bare_slots_used() == 0);
 	}
+	bare_end();
+}
+END_TEST
+
+/* So many turns are enough, if each takes its steps; one is a round's begin. */
+enum { ENOUGH = 4 + GARBAGE / 256 / TURN_STEPS * 2 };
+
+/*
+ * The backlog never ends: each turn runs one, and is over, and its batch is cut
+ * again and again.
+ */
+START_TEST(reclaims_beside_a_backlog)
+{
+	enum { DUE = 20 };
+	const size_t looks = 256 + pages_size() / sizeof(struct slot);
+	int turns = 0;
+
+	begin(1);
+	engine.dispatch_time = OVER;
+	make_garbage();
+	runs[3] = 0;
+	for (int i = 0; i < DUE; i++)
+		bare_schedule(0, 0, plan_again, number(3));
+	for (; bare_slots_used() > DUE; turns++) {
+		size_t before = bare_slots_used();
+
+		ck_assert_int_lt(turns, ENOUGH);
+		ck_assert_int_eq(turn_at(start), 1);
+		/* And no other steps: its time was over before. */
+		must(before - bare_slots_used() <= TURN_STEPS * looks);
+		ck_assert_int_eq(engine.next, INT64_MIN);
+	}
+	ck_assert_int_eq(runs[3], turns);
+	bare_end();
+}
+END_TEST
+
+/* A callback is longer than a turn may be, and is due again at once. */
+START_TEST(reclaims_beside_a_long_callback)
+{
+	int turns = 0;
+
+	begin(1);
+	engine.dispatch_time = OVER;
+	make_garbage();
+	runs[0] = 0;
+	self = bare_schedule(0, 0, arm_again, number(0));
+	for (; bare_slots_used() > 1; turns++) {
+		ck_assert_int_lt(turns, ENOUGH);
+		ck_assert_int_eq(turn_at(start), 1);
+	}
+	/* Its entries are sifted, too. */
+	for (; entries_of(&engine.pending) > GARBAGE / 4; turns++) {
+		ck_assert_int_lt(turns, 2 * ENOUGH);
+		ck_assert_int_eq(turn_at(start), 1);
+	}
+	ck_assert_int_eq(runs[0], turns);
 	bare_end();
 }
 END_TEST
@@ -810,6 +878,8 @@ int main(void)
 		stops_between_callbacks,
 		a_cut_batch_grows_no_more,
 		reclaims_no_longer_than_it_may,
+		reclaims_beside_a_backlog,
+		reclaims_beside_a_long_callback,
 	};
 
 	const TTest *const twice[] = {

@@ -12,7 +12,7 @@
 /* Fills each lane, with entries of its middle. */
 static void fill_lanes(size_t n)
 {
-	for (unsigned lane = 0; lane < LANES; lane++) {
+	for (unsigned lane = 0; lane < LANE_OLD; lane++) {
 		for (size_t i = 0; i < n; i++)
 			schedule(NOW + in_middle_of(lane));
 	}
@@ -24,13 +24,13 @@ START_TEST(a_visit_leaves_what_is_far)
 
 	begin();
 	fill_lanes(N);
-	for (unsigned due = 0; due < LANES; due++) {
+	for (unsigned due = 0; due < LANE_OLD; due++) {
 		int64_t now = NOW + in_middle_of(due);
 
 		ck_assert_uint_eq(take(now - 1), 0);
 		ck_assert_int_eq(announced(), now);
 		ck_assert_uint_eq(take(now), N);
-		for (unsigned lane = 0; lane < LANES; lane++)
+		for (unsigned lane = 0; lane < LANE_OLD; lane++)
 			ck_assert_uint_eq(in_lane(lane), lane > due ? N : 0);
 	}
 	ck_assert_int_eq(announced(), INT64_MAX);
@@ -67,7 +67,7 @@ START_TEST(many_blocks_are_visited_early)
 {
 	enum { N = (BLOCKS_FEW + 2) * BLOCK_ENTRIES };
 
-	for (unsigned lane = 0; lane < LANES; lane++) {
+	for (unsigned lane = 0; lane < LANE_OLD; lane++) {
 		const int64_t first = NOW + in_middle_of(lane);
 		const int64_t early = first - distance_ahead(lane) / 2;
 
@@ -113,7 +113,7 @@ START_TEST(put_back_and_visited_early)
 	ck_assert_uint_eq(take(first), N);
 	for (int i = 0; i < BLOCKS_FEW + 2; i++)
 		block_push(&spares, block_alloc());
-	must(bucket_put(bucket, &wakeup, &spares, taken, N) == 0);
+	must(bucket_put(bucket, &wakeup, &spares, false, taken, N) == 0);
 	ck_assert_int_eq(announced(), first - distance_ahead(lane) / 2);
 	ck_assert_uint_eq(take(announced()), N);
 	end();
@@ -304,7 +304,8 @@ START_TEST(puts_back)
 	n = take(then);
 	ck_assert_uint_eq(n, N);
 	ck_assert_int_eq(announced(), INT64_MAX);
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, taken, n), 0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, false, taken, n),
+			  0);
 	bucket_check(bucket);
 	ck_assert_uint_eq(in_lane(0), (N + 1) / 2);
 	ck_assert_uint_eq(in_lane(lane_at(60 * SECOND)), N / 2);
@@ -319,7 +320,8 @@ END_TEST
 START_TEST(puts_back_nothing)
 {
 	begin();
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, NULL, 0), 0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, false, NULL, 0),
+			  0);
 	ck_assert_int_eq(announced(), INT64_MAX);
 	end();
 }

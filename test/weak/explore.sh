@@ -11,7 +11,8 @@ set -eu
 # last, in one execution.
 bounds() {
 	case $1 in
-	giveback | handover | held_up | later | reschedule | wait | wakeup)
+	giveback | handover | held_up | later | rearm | reschedule | sweep | \
+		wait | wakeup)
 		echo 2 1
 		;;
 	lock | reuse | stop) echo 3 1 ;;

@@ -5,7 +5,7 @@
 
 # shellcheck disable=SC2034
 harnesses='arm cap disarm fire giveback handover held_up later lock periodic
-	reschedule reuse sighting stop wait wakeup'
+	rearm reschedule reuse sighting stop sweep wait wakeup'
 
 bugs() {
 	case $1 in
@@ -18,10 +18,12 @@ bugs() {
 	later) echo SAME_TICKET NO_LOCK TICKET_FIRST NO_SIGNAL ;;
 	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;
 	periodic) echo NO_RELEASE NOT_REPEATING ;;
+	rearm) echo UNARMED KEPT_QUEUED ;;
 	reschedule) echo NOT_MOVED SAME_TICKET ;;
 	reuse) echo SAME_GENERATION SAME_TICKET OLD_TICKET TAKEN_LATE ;;
 	sighting) echo RELAXED_SHOW RELAXED_LOOK NO_SECOND_LOOK ;;
 	stop | wakeup) echo NO_CHANGE NO_KICK READ_LATE NO_LOCK ;;
+	sweep) echo FREED_FIRST SAME_TICKET STORED ;;
 	wait) echo NO_RELEASE NO_SIGNAL WAKE_FIRST ONLY_LOOK ;;
 	esac
 }

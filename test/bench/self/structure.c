@@ -93,7 +93,7 @@ static void add_all(struct block *chain)
 
 	while ((b = block_pop(&chain)) != NULL) {
 		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup,
-			       &spares, b->entry, b->n) > 0)
+			       &spares, false, b->entry, b->n) > 0)
 			check(-ENOMEM, "bucket_put");
 		free(b);
 	}

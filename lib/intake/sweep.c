@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "intake/sweep.h"
+#include "os/pages.h"
+
+/* How many words a call sweeps. */
+#define CALL_WORDS 8
+
+/* A step ends after so many looks.  To cross a page counts as one. */
+#define STEP_LOOKS 256
+
+/*
+ * Takes the slot from under its entry, which is stale after that.  False: an
+ * executor has the slot.  By compare-and-swap, because the driver, which does
+ * not hold the lock, may be handing the timer over at the same time: pairs with
+ * the one in slot_hand_over.
+ */
+static bool take_entry(struct bucket *b, struct slot *s)
+{
+	uint32_t ticket = atom32_load(&s->ticket);
+	uint32_t other =
+		ticket_next(ticket & ~(TICKET_HANDED_OVER | TICKET_AWAITED));
+
+	if (slot_heap_has(s))
+		slot_heap_remove(&b->stranded, &b->slots, s);
+	else if (ticket & TICKET_HANDED_OVER)
+		return false;
+	return atom32_swap(&s->ticket, ticket, other) == ticket;
+}
+
+/*
+ * Frees the slot of a dead timer.  One that was disarmed stays so, without an
+ * entry: as if that were never due, so whoever arms it makes another one.  (If
+ * it became unarmed here, and then armed again, the driver, which may have the
+ * old entry and be about to begin it, would find the state that it has seen.)
+ * True: the slot is free.  The driver may be freeing it at the same time: pairs
+ * with slot_free there.
+ */
+static bool settle(struct bucket *b, struct slot *s, uint32_t word)
+{
+	if (slot_is_dead(word))
+		return take_entry(b, s) && slot_free(s, word);
+	if (s->queued < INT64_MAX && take_entry(b, s))
+		s->queued = INT64_MAX;
+	return false;
+}
+
+/* Returns how many slots it has freed.  Under the lock. */
+static uint32_t sweep_word(struct bucket *b, uint32_t word, struct sweeping *s)
+{
+	struct slots *t = &b->slots;
+	uint32_t number = word << SLOT_WORD_LOG2, found = 0;
+	uint64_t used = vacancy_has(t, word) ? 0 : ~*slots_word(t, word);
+
+	for (; used; used &= used - 1) {
+		uint32_t i = number + (uint32_t)__builtin_ctzll(used);
+		struct slot *slot = slots_get(t, i);
+		uint32_t state = atom32_load(&slot->state);
+		bool over = slot_is_dead(state) ||
+			    slot_state(state) == SLOT_DISARMED;
+
+		s->seen += slot_state(state) != SLOT_FREE;
+		if (unlikely(over) && settle(b, slot, state)) {
+			slots_give(t, slot, i);
+			found++;
+		} else if (slot_state(state) != SLOT_FREE) {
+			s->live++;
+			s->queued += !over && slot_state(state) != SLOT_UNARMED;
+		}
+	}
+	return found;
+}
+
+/*
+ * Words at random, by multiples of the golden ratio: so what it finds is a
+ * sample of all.  "Little" is less than a fifth of those that it has seen.
+ */
+TT_NOINLINE bool sweep_for_call(struct bucket *b)
+{
+	struct sweeping s = {0};
+	uint32_t used = b->slots.used, found = 0;
+	uint32_t words = b->slots.fresh - 1;
+
+	if (b->grows && used < b->sweep_at)
+		return b->some_dead;
+	for (uint32_t i = 0; i < CALL_WORDS && i < words; i++) {
+		b->swept += UINT32_C(0x9e3779b9);
+		found += sweep_word(
+			b, 1 + (uint32_t)((uint64_t)b->swept * words >> 32),
+			&s);
+	}
+	b->sweep_at = 5 * (uint64_t)found < s.seen ? used + used / 8 : 0;
+	return b->some_dead = found > 0;
+}
+
+/* One pass, which begins somewhere. */
+bool sweep_until_found(struct bucket *b, uint64_t *looks)
+{
+	struct sweeping s = {0};
+	uint32_t n = 1, found = 0;
+
+	for (uint32_t i = 0; i < n && found == 0 && *looks > 0; i++) {
+		lock_acquire(&b->lock);
+		n = b->slots.fresh;
+		b->found = b->found + 1 < n ? b->found + 1 : 1;
+		if (b->found < n)
+			found = sweep_word(b, b->found, &s);
+		lock_release(&b->lock);
+		*looks -=
+			*looks < SLOT_FIRST_NUMBER ? *looks : SLOT_FIRST_NUMBER;
+	}
+	return found > 0;
+}
+
+/* The words that lie in the same page as the one where the driver goes on. */
+static struct words next_page(const struct bucket *b)
+{
+	uint32_t n = (uint32_t)(pages_size() / sizeof(struct slot)) >>
+		     SLOT_WORD_LOG2;
+
+	return (struct words){b->visited < b->slots.fresh ? b->visited : 0, n};
+}
+
+static void begin(struct bucket *b, struct sweeping *s)
+{
+	s->begun = true;
+	s->left = b->slots.fresh;
+	if (s->ends)
+		vacancy_next_period(&b->slots);
+}
+
+/* The driver goes on behind these words. */
+static void go_on(struct bucket *b, struct sweeping *s, struct words w)
+{
+	b->visited = w.first + w.n;
+	s->left -= s->left < w.n ? s->left : w.n;
+}
+
+/* After a peak, nearly all words may be vacant: many are passed at once. */
+static bool pass(struct bucket *b, struct sweeping *s, uint32_t word)
+{
+	const struct slots *t = &b->slots;
+
+	if (!slots_all_vacant(t, word) ||
+	    atom32_load(&slots_vacant(t, word)->touched) != 0)
+		return false;
+	go_on(b, s, (struct words){word, VACANT_WORDS});
+	return true;
+}
+
+/* Chooses words to give back on its way.  Under the lock. */
+static void sweep_some(struct bucket *b, struct sweeping *s)
+{
+	struct slots *t = &b->slots;
+	uint64_t seen = s->seen;
+
+	for (int i = 0; s->left > 0 && s->seen - seen + i < STEP_LOOKS &&
+			t->held.n < VACANCY_MOST;
+	     i++) {
+		struct words page = next_page(b);
+
+		if (t->held.n == 0 && pass(b, s, page.first))
+			continue;
+		go_on(b, s, page);
+		for (uint32_t k = page.first; k < b->visited; k++)
+			if (k > 0 && k < t->fresh)
+				sweep_word(b, k, s);
+		if (!vacancy_choose(t, page) && t->held.n > 0)
+			break;
+	}
+}
+
+static void give_back(struct bucket *b, struct sweeping *s, struct words w)
+{
+	bool emptied = vacancy_empty(&b->slots, w);
+
+	lock_acquire(&b->lock);
+	vacancy_keep(&b->slots, w, emptied);
+	lock_release(&b->lock);
+	s->gave = emptied;
+}
+
+bool sweep_step(struct bucket *b, struct sweeping *s)
+{
+	struct words held;
+
+	if (!s->waits && !lock_try(&b->lock)) {
+		s->waits = true;
+		return true;
+	}
+	if (s->waits)
+		lock_acquire_hot(&b->lock);
+	s->waits = false;
+	if (!s->begun)
+		begin(b, s);
+	s->gave = false;
+	sweep_some(b, s);
+	held = b->slots.held;
+	lock_release(&b->lock);
+	if (held.n > 0)
+		give_back(b, s, held);
+	return s->left > 0;
+}

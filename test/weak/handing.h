@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handing over, with arrivals.h: there is memory, and nobody sleeps.  It is
+ * included behind the faults.
+ */
+#ifndef TT_WEAK_HANDING_H
+#define TT_WEAK_HANDING_H
+
+#include "arrivals.h"
+#include "harness.h"
+#include "store/slots.h"
+
+static struct arrival arrival_aim(struct bucket *b, int64_t deadline)
+{
+	(void)b;
+	return (struct arrival){NULL, deadline};
+}
+
+static bool arrival_has_room(struct bucket *b, struct lane *l)
+{
+	(void)b;
+	(void)l;
+	return true;
+}
+
+static void arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
+			 bool a_slot)
+{
+	(void)b;
+	(void)w;
+	(void)l;
+	(void)a_slot;
+}
+
+static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time)
+{
+	(void)b;
+	(void)w;
+	(void)time;
+	return false;
+}
+
+/* Nothing is told to the driver anyway. */
+#define arrival_push_at_once arrival_push
+
+#include "intake/handover.c"
+
+void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s)
+{
+	(void)h;
+	(void)t;
+	(void)s;
+	weak_fail("there is memory, so no timer is stranded");
+}
+
+void slot_heap_remove(struct slot_heap *h, const struct slots *t,
+		      struct slot *s)
+{
+	slot_heap_add(h, t, s);
+}
+
+void wakeup_kick(struct wakeup *w)
+{
+	(void)w;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A timer that is due is rescheduled to an earlier time, which gives it a
+ * second entry.  Then it is disarmed, rent drops that entry, and it is armed
+ * again, for later; once more, and the sweep makes the entry stale.  The driver
+ * has the first entry, and may be about to begin the timer by that.
+ *
+ * It does so before the timer is rescheduled, or not at all.  In the end one
+ * entry counts.
+ *
+ * BUG_UNARMED: when the timer has lost its entry, it is unarmed.
+ * BUG_KEPT_QUEUED: the entry that it has lost seems to serve again.
+ */
+#include "harness.h"
+
+#include "armed.h"
+#include "stand_ins.h"
+
+#include "handing.h"
+#include "intake/expiry.c"
+#include "intake/reschedule.c"
+#include "store/slot.c"
+#include "store/slots.c"
+
+/* expiry.c has one of this name. */
+#define settle settle_dead
+#include "intake/rent.c"
+#include "intake/sweep.c"
+#undef settle
+
+static struct bucket bucket;
+static struct watch watch;
+static struct wakeup wakeup;
+static char chunk[SLOT_FIRST_NUMBER * sizeof(struct slot)]
+	__attribute__((aligned(TT_CACHE_LINE)));
+static struct slot *slot;
+static struct entry entry;
+static uint64_t id;
+static bool ran;
+static int moved;
+
+/* No memory was given back. */
+bool vacancy_has(const struct slots *t, uint32_t word)
+{
+	(void)t;
+	(void)word;
+	return false;
+}
+
+static void setup(void)
+{
+	const struct timer t = {NOW, 0, NULL, NULL, 0};
+	struct slots *table = &bucket.slots;
+
+	memset(&bucket, 0, sizeof(bucket));
+	memset(chunk, 0, sizeof(chunk));
+	bucket.state = BUCKET_OPEN;
+	watch = (struct watch){.clock = CLOCK_MONOTONIC};
+	memset(&wakeup, 0, sizeof(wakeup));
+	wakeup.watch = &watch;
+	slots_init(table, 0, 0);
+	slots_add_chunk(table, 0, chunk);
+	table->ready = table->end;
+	slot = slots_take(table);
+	/* There is no other. */
+	*table->at = 0;
+	id = arm_slot(slot, &t, NOW);
+	entry = slot_entry(slot);
+	n_arrived = 0;
+	ran = false;
+	moved = -EINVAL;
+}
+
+static void drop_by_rent(void)
+{
+	weak_check(n_arrived == 1 && is_over(&bucket, arrived),
+		   "rent does not drop it");
+	n_arrived = 0;
+}
+
+static void sweep(void)
+{
+	weak_check(!sweep_for_call(&bucket), "the sweep frees it");
+}
+
+static void lose_entry(void (*how)(void))
+{
+	lock_acquire(&bucket.lock);
+	how();
+#ifdef BUG_UNARMED
+	atom32_store(&slot->state, slot_in(slot->state, SLOT_UNARMED));
+#elif defined(BUG_KEPT_QUEUED)
+	slot->queued = slot->deadline;
+#endif
+	lock_release(&bucket.lock);
+}
+
+static void lose_and_arm(void (*how)(void))
+{
+	weak_check(bucket_disarm(&bucket, slot, id, false, NULL) == 0,
+		   "it is not disarmed");
+	lose_entry(how);
+	weak_check(bucket_reschedule(&bucket, &wakeup, slot, id, 2 * NOW,
+				     false) == 0,
+		   "it is not armed");
+}
+
+static void rearm(void)
+{
+	moved = bucket_reschedule(&bucket, &wakeup, slot, id, NOW / 2, false);
+	if (moved != 0)
+		return;
+	lose_and_arm(drop_by_rent);
+	lose_and_arm(sweep);
+}
+
+static void drive(void)
+{
+	uint64_t overrun = 0;
+	enum expiry x = expiry_begin(&bucket, slot, &entry, NOW, &overrun);
+
+	ran = x == EXPIRY_RUN;
+	weak_check(ran || x == EXPIRY_STALE, "it is put back");
+}
+
+static void check(void)
+{
+	unsigned good = 0;
+
+	weak_check(ran == (moved != 0), "it has run before its time");
+	for (unsigned i = 0; i < n_arrived; i++)
+		good += slot_owns(slot, &arrived[i]);
+	weak_check(good == (moved == 0), "not one entry counts");
+}
+
+const struct weak weak = {setup, {drive, rearm, NULL}, check};
