@@ -59,7 +59,7 @@
  *	run_timer	intake/expiry.c expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free is_high
- *	again		store/vacancy.c vacancy_touched
+ *	again		store/vacancy.c vacancy_choose is_touched
  *	note_floor	store/vacancy.c note_floor
  *	note_floors	store/vacancy.c vacancy_empty
  *	give_back	store/vacancy.c vacancy_empty

@@ -78,6 +78,28 @@ START_TEST(what_has_just_passed_is_due_now)
 }
 END_TEST
 
+/* It was to come when the clock was read last; and another one came before. */
+START_TEST(what_has_passed_since_is_due_now)
+{
+	const int64_t moment = 100000;
+
+	for (int i = 0; i < 20; i++) {
+		int64_t soon, before;
+		uint64_t id;
+
+		begin_on(CLOCK_MONOTONIC);
+		soon = watch_now(&watch) + moment;
+		schedule(soon);
+		do
+			before = watch_now(&watch);
+		while (before <= soon + moment);
+		id = schedule(soon + moment);
+		ck_assert_int_ge(slot_of(id)->queued, before);
+		end();
+	}
+}
+END_TEST
+
 /* It is due now, and the driver does not sleep on for the slack. */
 static void check_at_once(int64_t deadline)
 {
@@ -279,6 +301,7 @@ int main(void)
 	const TTest *const tests[] = {
 		what_has_passed_is_due_now,
 		what_has_just_passed_is_due_now,
+		what_has_passed_since_is_due_now,
 		what_has_passed_does_not_wait_for_the_slack,
 		what_has_passed_goes_to_no_other_lane,
 		moved_to_what_has_passed_it_does_not_wait,

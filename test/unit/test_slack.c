@@ -180,6 +180,32 @@ START_TEST(no_sleep_past_the_slack)
 }
 END_TEST
 
+/* Another reason to be awake does not wait for it, and needs no more turns. */
+START_TEST(the_slack_is_for_timers_only)
+{
+	int64_t far = clock_now(CLOCK_MONOTONIC) + HOUR;
+	pthread_t t;
+
+	begin_wakeup(2 * HOUR);
+	wakeup.by = far + 1;
+	t = start_sleep(far);
+	ck_assert_int_eq(asleep_until(&wakeup), far + 1);
+	ck_assert_int_eq(wakeup_next(&wakeup), far);
+	end_sleeper(t);
+
+	begin_wakeup(2 * HOUR);
+	wakeup.by = far - 1;
+	t = start_sleep(far);
+	ck_assert_int_eq(asleep_until(&wakeup), far - 1);
+	ck_assert_int_eq(wakeup_next(&wakeup), far - 1);
+	end_sleeper(t);
+
+	begin_wakeup(2 * HOUR);
+	wakeup.by = far;
+	ck_assert(!wakeup_sleep(&wakeup, INT64_MAX, far));
+}
+END_TEST
+
 START_TEST(sleeps_at_least_until_the_deadline)
 {
 	int64_t now, then = clock_now(CLOCK_MONOTONIC) + 20 * MS;
@@ -633,6 +659,7 @@ int main(void)
 		kicks_where_the_slack_does_not_do,
 		arrivals_have_the_slack,
 		no_sleep_past_the_slack,
+		the_slack_is_for_timers_only,
 		sleeps_at_least_until_the_deadline,
 		late_deadlines_saturate,
 		early_deadlines_do_not_wrap,
