@@ -10,7 +10,6 @@
  *
  * BUG_NOT_MOVED: it is moved to a later time, but not marked.
  * BUG_SAME_TICKET: its new entry has the old one's ticket.
- * BUG_TICKET_STORED: the ticket changes by a store.
  */
 #ifndef TT_MOVING_H
 #define TT_MOVING_H
@@ -28,8 +27,6 @@
 #define slot_change(s, word, to) ((void)(s), (void)(word), (void)(to), true)
 #elif defined(BUG_SAME_TICKET)
 #define atom32_swap(a, from, to) ((void)(a), (void)(to), (from))
-#elif defined(BUG_TICKET_STORED)
-#define atom32_swap(a, from, to) (atom32_store(a, to), (from))
 #endif
 #include "intake/reschedule.c"
 #undef slot_change
