@@ -96,9 +96,7 @@ static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 /* Is there room in the lane, or a spare block for it?  Under the lock. */
 static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 {
-	return likely(queue_has_room(&l->queue, 1)) ||
-	       (queue_wants_rows(&l->queue) <= l->queue.size &&
-		queue_extend(&l->queue, &b->spares));
+	return queue_make_room(&l->queue, &b->spares);
 }
 
 /*

@@ -159,9 +159,8 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 
 /*
  * Puts back n entries that the driver has taken, the last one first; old: into
- * the lane of the old.  Returns
- * how many are left, at the beginning of e, because there is no memory for
- * them.
+ * the lane of the old.  Returns how many are left, at the beginning of e,
+ * because there is no memory for them.
  */
 size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 		  bool old, const struct entry *e, size_t n);

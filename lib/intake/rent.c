@@ -141,9 +141,7 @@ static bool set_aside(struct bucket *b, struct lane *l)
 	if (n >= RENT_LOOKS ? l->passed < PASSED_MUCH : e + n == l->queue.back)
 		return false;
 	for (; i < n && i < RENT_LOOKS; i++) {
-		if (!queue_has_room(old, 1) &&
-		    (queue_wants_rows(old) > old->size ||
-		     !queue_extend(old, &b->spares)))
+		if (!queue_make_room(old, &b->spares))
 			break;
 		queue_push(old, e[i]);
 	}

@@ -151,6 +151,13 @@ static inline bool queue_has_room(const struct queue *q, size_t n)
 	return (size_t)(q->back_end - q->back) >= n;
 }
 
+/* Is there room for one more, or a spare block for it? */
+static inline bool queue_make_room(struct queue *q, struct block **spares)
+{
+	return likely(queue_has_room(q, 1)) ||
+	       (queue_wants_rows(q) <= q->size && queue_extend(q, spares));
+}
+
 /*
  * Adds e at the back; there must be room.  True: e is earlier than all others.
  */
