@@ -149,7 +149,7 @@ static void end_bucket(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 
-	bucket_take_surplus(t->bucket, &e->pending.spares);
+	bucket_give_surplus(t->bucket);
 	arrival_shrink(t->bucket);
 	t->bucket = NULL;
 }

@@ -20,7 +20,7 @@ static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
 
 	visit_begin(&v, by, now);
 	do {
-		more = bucket_collect(b, &e->wakeup, &v, &e->pending.spares);
+		more = bucket_collect(b, &e->wakeup, &v);
 		for (uint32_t i = 0; i < v.cursor.taken; i++)
 			pending_add(&e->pending, v.cursor.row[i]);
 		for (int i = 0; i < v.entries; i++)

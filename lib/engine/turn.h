@@ -21,18 +21,18 @@
  *  2. A bucket is visited when its earliest arrival is due, or some time before
  *     if it has many.  Timers that are far from due stay in it.  When nothing
  *     more is due, the engine reclaims (reclaim.h), and opens a block ahead of
- *     its time or frees some.  (With a spin, a sleep that ends for a visit may
- *     end in another: then blocks are opened when they are due.)
+ *     its time.  (With a spin, a sleep that ends for a visit may end in
+ *     another: then blocks are opened when they are due.)
  *  3. A timer that is due waits until the rows of the timers that arrived with
  *     it (queue.h) are read, about ten nanoseconds for each 255 timers; after
- *     that, for the opening of one block at a time, or the freeing of eight.
+ *     that, for the opening of one block at a time.
  *  4. Callbacks run with no lock held.
  *  5. After wakeup_stop, at most one more callback begins.
  *  6. A turn does a part of the work for timers that are not due, and leaves
  *     the rest to the next turn, which should begin immediately.
  *  7. If its time is over, it takes no other step, but for TURN_STEPS of them
  *     if no timer has run: so each turn gets on.  (The rows are read in any
- *     case, see 3; and without memory so are blocks that wait in chains.)
+ *     case, see 3.)
  *
  * The driver.
  */

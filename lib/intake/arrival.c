@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "intake/arrival.h"
-#include "intake/block_pool.h"
 #include "intake/garbage.h"
 #include "intake/sweep.h"
 #include "os/keep.h"
@@ -11,32 +10,25 @@
 int arrival_grow_slots(struct bucket *b)
 {
 	struct slots *t = &b->slots;
-	uint32_t untouched, vacant;
+	void *memory = NULL;
+	uint32_t word;
 	int chunk;
 	bool grows;
-	void *memory = NULL;
 
 	lock_acquire(&b->lock);
 	grows = b->grows;
-	vacant = vacancy_take(t);
-	untouched = slots_untouched(t);
+	word = grows ? vacancy_take(t) : 0;
 	chunk = slots_next_chunk(t);
 	lock_release(&b->lock);
-	if (vacant > 0)
-		vacancy_fill(t, vacant);
-	else if (!grows)
-		return -ENOMEM;
-	else if (untouched > 0)
-		slots_touch(t, untouched);
-	else if (chunk < 0)
+	if (word > 0)
+		vacancy_fill(t, word);
+	else if (grows && chunk < 0)
 		return -EAGAIN;
-	else if (!(memory = slots_chunk_alloc(chunk)))
+	else if (!grows || !(memory = slots_chunk_alloc(chunk)))
 		return -ENOMEM;
 	lock_acquire(&b->lock);
-	if (vacant > 0)
-		vacancy_add(t, vacant);
-	else if (untouched > 0)
-		slots_add_touched(t, untouched);
+	if (word > 0)
+		vacancy_add(t, word);
 	else if (slots_add_chunk(t, chunk, memory))
 		memory = NULL;
 	lock_release(&b->lock);
@@ -133,7 +125,7 @@ void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
  */
 TT_NOINLINE bool arrival_goes_away(struct bucket *b)
 {
-	return !b->grows && b->away++ % GOES_AWAY != 0;
+	return !b->grows && !slots_any(&b->slots) && b->away++ % GOES_AWAY != 0;
 }
 
 TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)

@@ -150,20 +150,18 @@ struct visit {
 void visit_begin(struct visit *v, int64_t by, int64_t now);
 
 /*
- * One step of a visit, for which the wake-up has asked.  Exchanges spare blocks
- * with *spares: the bucket takes one if it has none, and gives those that it
- * does not need.  False: that was the last step.
+ * One step of a visit, for which the wake-up has asked.  Also gives spare
+ * blocks back that the bucket does not need.  False: that was the last step.
  */
-bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
-		    struct block **spares);
+bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v);
 
 /*
  * Puts back n entries that the driver has taken, the last one first; old: into
  * the lane of the old.  Returns how many are left, at the beginning of e,
  * because there is no memory for them.
  */
-size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
-		  bool old, const struct entry *e, size_t n);
+size_t bucket_put(struct bucket *b, struct wakeup *w, bool old,
+		  const struct entry *e, size_t n);
 
 /*
  * Makes the recycled slots free, so that schedule calls can take them.  True:
@@ -171,8 +169,8 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
  */
 bool bucket_flush(struct bucket *b);
 
-/* Moves spare blocks that the bucket does not need to *spares. */
-void bucket_take_surplus(struct bucket *b, struct block **spares);
+/* Gives spare blocks back that the bucket does not need. */
+void bucket_give_surplus(struct bucket *b);
 
 /* Takes out the first block of the lane with the most; NULL: there is none. */
 struct block *bucket_take_oldest(struct bucket *b);

@@ -11,13 +11,6 @@
 /* How many entries are put back while the lock is held once. */
 #define PUT_MAX 64
 
-/* Gives the bucket a spare block if it has none.  Under the lock. */
-static void take_spare(struct bucket *b, struct block **spares)
-{
-	if (!b->spares && *spares)
-		block_push(&b->spares, block_pop(spares));
-}
-
 /* Takes all spare blocks except one.  Under the lock. */
 static struct block *take_surplus(struct bucket *b)
 {
@@ -25,15 +18,6 @@ static struct block *take_surplus(struct bucket *b)
 
 	b->spares = one;
 	return surplus;
-}
-
-/* Puts all of from before what is in *to. */
-static void join_chains(struct block **to, struct block *from)
-{
-	struct block *b;
-
-	while ((b = block_pop(&from)) != NULL)
-		block_push(to, b);
 }
 
 void visit_begin(struct visit *v, int64_t by, int64_t now)
@@ -94,8 +78,7 @@ static void announce(struct bucket *b, struct wakeup *w)
 		wakeup_announce(w, b->slots.bucket, nearest);
 }
 
-bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
-		    struct block **spares)
+bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
 {
 	struct block *surplus;
 	bool done;
@@ -108,12 +91,11 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v,
 	done = v->blocks_done && (v->full || take_stranded(b, v));
 	if (done)
 		announce(b, w);
-	take_spare(b, spares);
 	surplus = take_surplus(b);
 	slots_add_free(&b->slots, &b->recycled);
 	lock_release(&b->lock);
 
-	join_chains(spares, surplus);
+	block_pool_give(b->pool, surplus);
 	return !done;
 }
 
@@ -137,8 +119,8 @@ static size_t put_some(struct bucket *b, struct wakeup *w, bool old,
 	return n;
 }
 
-size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
-		  bool old, const struct entry *e, size_t n)
+size_t bucket_put(struct bucket *b, struct wakeup *w, bool old,
+		  const struct entry *e, size_t n)
 {
 	struct arrival a = {NULL, 0};
 	bool grown = false;
@@ -147,7 +129,6 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 		size_t left;
 
 		lock_acquire_hot(&b->lock);
-		take_spare(b, spares);
 		left = put_some(b, w, old, e, n, &a);
 		lock_release(&b->lock);
 		if (left == n && grown)
@@ -160,14 +141,14 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, struct block **spares,
 	return n;
 }
 
-void bucket_take_surplus(struct bucket *b, struct block **spares)
+void bucket_give_surplus(struct bucket *b)
 {
 	struct block *surplus;
 
 	lock_acquire_hot(&b->lock);
 	surplus = take_surplus(b);
 	lock_release(&b->lock);
-	join_chains(spares, surplus);
+	block_pool_give(b->pool, surplus);
 }
 
 struct block *bucket_take_oldest(struct bucket *b)

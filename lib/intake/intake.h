@@ -40,7 +40,6 @@
 #ifndef TT_INTAKE_H
 #define TT_INTAKE_H
 
-#include "intake/block_pool.h"
 #include "intake/bucket.h"
 #include "os/cpu.h"
 

@@ -48,7 +48,6 @@ static bool reserve_slots(struct bucket *b, size_t n)
 		if (arrival_grow_slots(b) < 0)
 			return false;
 	}
-	slots_touch_bits(&b->slots);
 	b->slots.least = slots_words(&b->slots);
 	return true;
 }
@@ -112,8 +111,7 @@ static bool has_free(struct bucket *b, struct pass *p)
 
 	lock_acquire(&b->lock);
 	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
-	      vacancy_next(&b->slots) > 0 ||
-	      (b->grows && slots_untouched(&b->slots) > 0);
+	      (b->grows && vacancy_next(&b->slots) > 0);
 	if (!any)
 		p->scheduled += counter_read(&b->scheduled);
 	lock_release(&b->lock);
@@ -212,6 +210,6 @@ TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
 
 	if (!lacks_memory(other))
 		return other;
-	return in->pool.keep > 0 ? schedule_reserved(in, b, w, t, ret_id, p)
-				 : r;
+	return in->pool.reserve > 0 ? schedule_reserved(in, b, w, t, ret_id, p)
+				    : r;
 }

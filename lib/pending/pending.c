@@ -18,17 +18,11 @@
  */
 #define PREFETCH 32
 
-/* How many spare blocks are freed at a time: each is a system call. */
-#define TRIM_MAX 8
-
 /* If the heap has fewer entries, the wheel is not used. */
 #define HEAP_SMALL 64
 
 /* To find a late entry in a full heap, it looks at the last ones. */
 #define LATE_LOOKS 16
-
-/* How many spare blocks are kept. */
-#define SPARES_MAX 16
 
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 {
@@ -70,12 +64,12 @@ static struct block *block_of(const struct entry *e)
 void pending_destroy(struct pending *p)
 {
 	for (size_t i = 0; i < p->blocks.n; i++)
-		block_free_all(block_of(heap_at(&p->blocks, i)));
+		block_free(block_of(heap_at(&p->blocks, i)));
 	heap_destroy(&p->blocks);
 	heap_destroy(&p->heap);
 	wheel_destroy(&p->wheel);
-	block_free_all(p->spares);
-	p->spares = NULL;
+	block_free_all(p->spare);
+	p->spare = NULL;
 }
 
 void pending_begin_turn(struct pending *p)
@@ -93,67 +87,29 @@ static bool make_room(struct pending *p, struct heap *h)
 	return !p->starved;
 }
 
-static void exchange(struct entry *a, struct entry *b)
+/* Its timer waits in its bucket, which needs no memory. */
+static void strand(struct pending *p, const struct entry *e)
 {
-	struct entry e = *a;
-
-	*a = *b;
-	*b = e;
-}
-
-/* Puts the earliest entry in front, and returns its deadline. */
-static int64_t put_first(struct block *b)
-{
-	for (size_t i = 1; i < b->n; i++)
-		if (b->entry[i].deadline < b->entry[0].deadline)
-			exchange(&b->entry[0], &b->entry[i]);
-	return b->entry[0].deadline;
-}
-
-/* A chain of blocks, in the order of their first entries.  There is room. */
-static void push_chain(struct pending *p, struct block *first)
-{
-	heap_push(&p->blocks, entry_of((struct row){first->entry[0].deadline,
-						    first, 0, 0}));
-}
-
-/*
- * For when there is no room in the heap: a chain takes the place of a block
- * there.  They take turns, so that no chain is long.
- */
-static TT_NOINLINE void add_to_chain(struct pending *p, struct block *b)
-{
-	size_t i = p->chained++ % p->blocks.n;
-	struct block *first = block_of(heap_at(&p->blocks, i)), **at = &first;
-	int64_t nearest = put_first(b);
-
-	heap_remove(&p->blocks, i);
-	if (!first->next)
-		put_first(first);
-	while (*at && (*at)->entry[0].deadline < nearest)
-		at = &(*at)->next;
-	b->next = *at;
-	*at = b;
-	push_chain(p, first);
+	handover_strand(intake_bucket(p->intake, e->index), p->wakeup, e);
 }
 
 void pending_add(struct pending *p, struct row r)
 {
-	if (likely(make_room(p, &p->blocks)))
+	if (likely(make_room(p, &p->blocks))) {
 		heap_push(&p->blocks, entry_of(r));
-	else
-		add_to_chain(p, r.block);
+		return;
+	}
+	for (uint32_t i = 0; i < r.block->n; i++)
+		strand(p, &r.block->entry[i]);
+	block_pool_give(&p->intake->pool, r.block);
 }
 
-/* Takes out the first block, which may be one of a chain. */
+/* Takes out the first block. */
 static struct block *take_block(struct pending *p)
 {
-	struct block *b = block_of(heap_at(&p->blocks, 0)), *next = b->next;
+	struct block *b = block_of(heap_at(&p->blocks, 0));
 
 	heap_remove(&p->blocks, 0);
-	if (unlikely(next != NULL))
-		push_chain(p, next);
-	b->next = NULL;
 	return b;
 }
 
@@ -170,9 +126,9 @@ static void put_back(struct pending *p, bool old, const struct entry *e,
 		run = 1;
 		while (run < n && intake_bucket(p->intake, e[run].index) == b)
 			run++;
-		left = bucket_put(b, p->wakeup, &p->spares, old, e, run);
+		left = bucket_put(b, p->wakeup, old, e, run);
 		for (size_t i = 0; i < left; i++)
-			handover_strand(b, p->wakeup, &e[i]);
+			strand(p, &e[i]);
 	}
 }
 
@@ -245,22 +201,18 @@ static TT_NOINLINE void take_place(struct pending *p, struct entry *e)
 	*e = later;
 }
 
-/*
- * False: there is no room, and no memory.  Then *e is the one that has no
- * place, which may be another one by now: a later one.
- */
-static bool keep(struct pending *p, struct entry *e)
+/* Or strands it, or a later one, if there is no room and no memory. */
+static void keep(struct pending *p, struct entry e)
 {
-	bool room;
-
 	if (unlikely(p->reserve > 0 && p->heap.n >= p->purge_at))
 		purge(p);
-	room = make_room(p, &p->heap);
-	if (likely(room))
-		heap_push(&p->heap, *e);
-	else
-		take_place(p, e);
-	return room;
+	if (likely(make_room(p, &p->heap))) {
+		heap_push(&p->heap, e);
+		return;
+	}
+	take_place(p, &e);
+	p->beyond = e.deadline < p->beyond ? e.deadline : p->beyond;
+	strand(p, &e);
 }
 
 /*
@@ -278,11 +230,11 @@ static bool add_to_wheel(struct pending *p, struct entry e)
 {
 	if (p->heap.n < HEAP_SMALL || p->reserve > 0)
 		return false;
-	if (!p->spares && !p->starved) {
-		p->spares = block_pool_take(&p->intake->pool, true);
-		p->starved = !p->spares;
+	if (!p->spare && !p->starved) {
+		p->spare = block_pool_take(&p->intake->pool, true);
+		p->starved = !p->spare;
 	}
-	return wheel_add(&p->wheel, e, &p->spares);
+	return wheel_add(&p->wheel, e, &p->spare);
 }
 
 /*
@@ -297,13 +249,10 @@ static int64_t near_to(int64_t now)
 void pending_file(struct pending *p, struct entry e, int64_t now)
 {
 	wheel_advance(&p->wheel, now);
-	if (e.deadline > near_to(now)) {
+	if (e.deadline > near_to(now))
 		pending_send_back(p, &e, 1);
-	} else if (!add_to_wheel(p, e) && !keep(p, &e)) {
-		p->beyond = e.deadline < p->beyond ? e.deadline : p->beyond;
-		handover_strand(intake_bucket(p->intake, e.index), p->wakeup,
-				&e);
-	}
+	else if (!add_to_wheel(p, e))
+		keep(p, e);
 }
 
 /* A heap's first deadline. */
@@ -333,62 +282,21 @@ static void prefetch(struct pending *p, const struct block *b, size_t i,
 		__builtin_prefetch(intake_slot_of(p->intake, &b->entry[i]));
 }
 
-/*
- * Puts the entry into the wheel, or into the heap if it is of use.  False: *e
- * is far, or there is no room for it, and no memory; it may be another one by
- * now.
- */
+/* Puts the entry into the wheel, or into the heap if it is of use. */
 static bool take_near(struct pending *p, struct entry *e, int64_t near)
 {
 	if (e->deadline > near)
 		return false;
 	if (add_to_wheel(p, *e))
 		return true;
-	/* Its slot need not be looked at. */
-	if (unlikely(p->starved) && !heap_has_room(&p->heap) &&
-	    e->deadline >= heap_at(&p->heap, a_late_one(p))->deadline)
-		return false;
 	if (!refresh(p, e))
 		return true;
 	if (e->deadline > near)
 		return false;
 	/* Its callback runs soon, and will most likely read that first. */
 	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, e)));
-	return keep(p, e);
-}
-
-/* Frees some spares, if there are too many.  True: there are still too many. */
-static bool trim(struct pending *p)
-{
-	struct block **kept = &p->spares, *surplus = NULL;
-
-	for (int i = 0; *kept && i < SPARES_MAX; i++)
-		kept = &(*kept)->next;
-	for (int i = 0; *kept && i < TRIM_MAX; i++)
-		block_push(&surplus, block_pop(kept));
-	block_pool_give(&p->intake->pool, surplus);
-	return *kept != NULL;
-}
-
-/*
- * There was no memory for some of the n entries that are left of a block.  If
- * they are near, they wait in it with the other blocks.
- */
-static TT_NOINLINE void leave_some(struct pending *p, struct block *b, size_t n,
-				   int64_t near)
-{
-	size_t far = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (b->entry[i].deadline > near)
-			exchange(&b->entry[far++], &b->entry[i]);
-	pending_send_back(p, b->entry, far);
-	b->n = (uint32_t)(n - far);
-	memmove(b->entry, b->entry + far, b->n * sizeof(b->entry[0]));
-	if (b->n > 0)
-		pending_add(p, (struct row){put_first(b), b, 0, 0});
-	else
-		block_push(&p->spares, b);
+	keep(p, *e);
+	return true;
 }
 
 /* Files the near entries of a block, and sends the others back. */
@@ -405,12 +313,8 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 		if (!take_near(p, &e, near))
 			b->entry[far++] = e;
 	}
-	if (unlikely(p->starved)) {
-		leave_some(p, b, far, near);
-		return;
-	}
 	pending_send_back(p, b->entry, far);
-	block_push(&p->spares, b);
+	block_pool_give(&p->intake->pool, b);
 }
 
 void pending_sift(struct pending *p, struct block *b)
@@ -427,8 +331,7 @@ void pending_sift(struct pending *p, struct block *b)
 			b->entry[n++] = *e;
 	}
 	put_back(p, true, b->entry, n);
-	block_push(&p->spares, b);
-	trim(p);
+	block_pool_give(&p->intake->pool, b);
 }
 
 /* Nothing here is due earlier than this. */
@@ -460,7 +363,6 @@ static void open_next(struct pending *p, int64_t now)
 		b = wheel_open(&p->wheel, &near);
 	}
 	open_block(p, b, clock_later(near, near_to(now)));
-	trim(p);
 }
 
 /*
@@ -514,14 +416,10 @@ bool pending_tidy(struct pending *p, int64_t now)
 	    heap_at(&p->blocks, BLOCKS_FEW)->deadline >
 		    clock_add(top(&p->blocks), NEAR_NS / 8) ||
 	    !make_room(p, &p->heap))
-		return trim(p);
+		return false;
 	wheel_advance(&p->wheel, now);
 	open_block(p, take_block(p), near_to(now));
-	/* Of a reserve, others need the blocks. */
-	if (p->reserve > 0)
-		trim(p);
-	/* Without memory it may have got no further. */
-	return !p->starved;
+	return true;
 }
 
 size_t pending_bytes(const struct pending *p)

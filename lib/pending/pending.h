@@ -23,15 +23,14 @@
  *     cancelled or moved before it looked: dead entries that come to the top
  *     are dropped, and their slots are freed; those of timers that were moved
  *     are filed again.
- *  2. No call takes longer than it takes to file a block of entries, or to free
- *     eight.  Exception: see 5.
+ *  2. No call takes longer than it takes to file a block of entries.
+ *     Exception: see 5.
  *  3. A timer that is cancelled here is found when its slice is opened or its
  *     deadline comes.  If the driver is awake then, that is at most half a
  *     second plus NEAR_NS later.
  *  4. If there is no memory, nothing is lost and the order is kept, and a timer
- *     costs more, but hardly more the more there are: entries for which the
- *     heap has no room stay in their block, which is opened again.  (Of
- *     64,000 and 700,000, in order, 0.2 us each; in random order, 6.5 and 10.)
+ *     costs more, but hardly more the more there are: timers for whose entries
+ *     the heaps have no room are stranded (intake/handover.h).
  *  5. When a reserve is used up, no memory is allocated before the heap was
  *     searched for an entry that is no longer of use.  This costs two looks on
  *     average for each entry that is filed then.  If there is no such entry,
@@ -50,14 +49,13 @@
 struct pending {
 	struct intake *intake;
 	struct wakeup *wakeup;
-	struct heap heap;     /* timers that are next */
-	struct wheel wheel;   /* timers that are near, if there are many */
-	struct heap blocks;   /* of blocks that are not yet opened */
-	struct block *spares; /* empty blocks, a chain */
+	struct heap heap;    /* timers that are next */
+	struct wheel wheel;  /* timers that are near, if there are many */
+	struct heap blocks;  /* of blocks that are not yet opened */
+	struct block *spare; /* for the wheel; or NULL */
 	/* Since pending_begin_turn: */
 	bool starved;    /* there was no memory; it is not asked for again */
 	int64_t beyond;  /* what is due later must not run; see pending_file */
-	size_t chained;  /* blocks that had to go to a chain, ever */
 	size_t reserve;  /* entries that the heap has room for; 0: no reserve */
 	size_t purge_at; /* the heap is purged when it has this many */
 	size_t purged;   /* the entry that a purge looks at next */
@@ -70,7 +68,10 @@ void pending_destroy(struct pending *p);
 /* Allocates memory for n timers.  False: no memory. */
 bool pending_reserve(struct pending *p, size_t n);
 
-/* Adds a block, which it owns from now on. */
+/*
+ * Adds a block, which it owns from now on.  Without memory for that, its timers
+ * are stranded.
+ */
 void pending_add(struct pending *p, struct row r);
 
 /* A turn begins. */
@@ -88,9 +89,9 @@ struct entry pending_take(struct pending *p);
 
 /*
  * Files an entry: it is kept if it is near, and otherwise goes back to its
- * bucket.  If there is no room and no memory, this one or another one goes
- * back.  Then what is due later than that must not run before the buckets were
- * visited again: p->beyond.
+ * bucket.  If there is no room and no memory, the timer of this one or of a
+ * later one is stranded.  Then what is due later than that must not run before
+ * the buckets were visited again: p->beyond.
  */
 void pending_file(struct pending *p, struct entry e, int64_t now);
 
@@ -102,8 +103,8 @@ void pending_send_back(struct pending *p, const struct entry *e, size_t n);
 
 /*
  * For a driver that has nothing to run at the time now.  If more than a few
- * blocks are due at about the same time, opens the first of them.  Otherwise
- * frees some spares, if there are too many.  True: there is more to do.
+ * blocks are due at about the same time, opens the first of them.  True: there
+ * may be more to do.
  */
 bool pending_tidy(struct pending *p, int64_t now);
 

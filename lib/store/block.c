@@ -16,12 +16,24 @@
 
 _Static_assert(sizeof(struct block) == BLOCK_BYTES, "a block is a page");
 
-bool slab_open(struct slab *s)
+/* False: no memory. */
+static bool slab_open(struct slab *s)
 {
 	*s = (struct slab){pages_alloc(SLAB_BYTES), 0};
 	if (s->first)
 		atom32_store(&s->first->slab, SLAB_BLOCKS * SLAB_USED);
 	return s->first != NULL;
+}
+
+/*
+ * Hands out a block.  *number says which one it is.  NULL: none is left.
+ */
+static struct block *slab_take(struct slab *s, uint32_t *number)
+{
+	if (!s->first || s->taken == SLAB_BLOCKS)
+		return NULL;
+	*number = s->taken++;
+	return s->first + *number;
 }
 
 /*
@@ -39,7 +51,8 @@ static size_t give_up(struct block *first, uint32_t n, uint32_t kept)
 	return was / SLAB_KEPT + kept;
 }
 
-size_t slab_close(struct slab *s)
+/* No more blocks are taken.  Returns as block_free. */
+static size_t slab_close(struct slab *s)
 {
 	struct block *first = s->first;
 
@@ -47,14 +60,6 @@ size_t slab_close(struct slab *s)
 	if (!first || s->taken == SLAB_BLOCKS)
 		return 0;
 	return give_up(first, SLAB_BLOCKS - s->taken, 0);
-}
-
-struct block *block_begin(struct block *b, uint32_t number)
-{
-	if (number > 0)
-		atom32_store(&b->slab, number);
-	b->next = NULL;
-	return b;
 }
 
 /*
@@ -78,4 +83,79 @@ size_t block_free_all(struct block *chain)
 	while ((b = block_pop(&chain)))
 		n += block_free(b);
 	return n;
+}
+
+void block_pool_destroy(struct block_pool *p)
+{
+	if (!lock_try(&p->lock))
+		return;
+	block_free_all(p->chain);
+	slab_close(&p->slab);
+}
+
+/* If another thread has opened a slab meanwhile, the rest of one is lost. */
+static struct block *take_from_new(struct block_pool *p, uint32_t *number)
+{
+	struct slab s, old;
+	struct block *b;
+
+	if (!slab_open(&s))
+		return NULL;
+	b = slab_take(&s, number);
+	lock_acquire(&p->lock);
+	old = p->slab;
+	p->slab = s;
+	lock_release(&p->lock);
+	atomword_add(&p->held, -slab_close(&old));
+	return b;
+}
+
+/* Also touches it, so that the system provides it now. */
+struct block *block_pool_take(struct block_pool *p, bool grows)
+{
+	struct block *kept, *fresh = NULL;
+	uint32_t number = 0;
+
+	lock_acquire(&p->lock);
+	kept = block_pop(&p->chain);
+	p->n -= kept != NULL;
+	if (!kept && grows)
+		fresh = slab_take(&p->slab, &number);
+	lock_release(&p->lock);
+	if (kept || !grows)
+		return kept;
+	if (!fresh)
+		fresh = take_from_new(p, &number);
+	if (!fresh)
+		return NULL;
+	atomword_add(&p->held, 1);
+	if (number > 0)
+		atom32_store(&fresh->slab, number);
+	fresh->next = NULL;
+	return fresh;
+}
+
+bool block_pool_fill(struct block_pool *p, size_t n)
+{
+	struct block *chain = NULL, *b;
+
+	for (; p->reserve < n && (b = block_pool_take(p, true)); p->reserve++)
+		block_push(&chain, b);
+	p->chain = chain;
+	p->n = p->reserve;
+	return p->n == n;
+}
+
+void block_pool_give(struct block_pool *p, struct block *chain)
+{
+	size_t most = p->reserve > 0 ? p->reserve : POOL_KEEP;
+	struct block *b;
+
+	if (!chain)
+		return;
+	lock_acquire(&p->lock);
+	for (; p->n < most && (b = block_pop(&chain)); p->n++)
+		block_push(&p->chain, b);
+	lock_release(&p->lock);
+	atomword_add(&p->held, -block_free_all(chain));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of entries, and chains of blocks.
+ * Blocks of entries, chains of blocks, and the pool that the blocks of an
+ * instance come from.
  *
  * A block is a page of memory.  The system gives blocks in slabs of sixteen.  A
  * slab hands out each of its blocks once.  The memory of a block goes back to
@@ -8,13 +9,18 @@
  * malloc they did not go back: after 5 million timers, all cancelled, the C
  * library kept 77 MiB.)
  *
- * Any thread: block_begin, block_free, block_free_all, slab_open.  Who owns the
- * chain or the slab: the rest.
+ * Guarantees:
+ *  1. The pool keeps the blocks of a reserve, or else a few: blocks that come
+ *     back and are wanted again need no system call.
+ *  2. All other blocks that come back go to the system.
+ *
+ * Any thread: block_free, block_free_all, take, give, bytes.  When the instance
+ * starts or ends: fill, destroy.  Who owns the chain: the rest.
  */
 #ifndef TT_BLOCK_H
 #define TT_BLOCK_H
 
-#include "os/atomic.h"
+#include "os/lock.h"
 #include "store/entry.h"
 
 #include <stdbool.h>
@@ -38,30 +44,45 @@ struct slab {
 	uint32_t taken;      /* blocks that were handed out */
 };
 
-/* False: no memory. */
-bool slab_open(struct slab *s);
+/* Without a reserve, the pool keeps so many. */
+#define POOL_KEEP 16
 
-/*
- * Hands out a block, for block_begin.  *number says which one it is.  NULL:
- * none is left.
- */
-static inline struct block *slab_take(struct slab *s, uint32_t *number)
+/* All zero at first. */
+struct block_pool {
+	size_t reserve; /* constant: how many blocks the pool keeps; or 0 */
+	atomword held;  /* blocks that have memory, whoever has them */
+	struct lock lock;
+	/* Protected by the lock. */
+	struct block *chain;
+	size_t n;
+	struct slab slab; /* that others come from */
+};
+
+/* Also in a child of fork(2): see bucket_destroy. */
+void block_pool_destroy(struct block_pool *p);
+
+/* Allocates n blocks, and keeps this many from now on.  False: no memory. */
+bool block_pool_fill(struct block_pool *p, size_t n);
+
+/* The memory of all blocks of the instance, in use or not. */
+static inline size_t block_pool_bytes(const struct block_pool *p)
 {
-	if (!s->first || s->taken == SLAB_BLOCKS)
-		return NULL;
-	*number = s->taken++;
-	return s->first + *number;
+	return atomword_load(&p->held) * sizeof(struct block);
 }
 
-/* No more blocks are taken.  Returns as block_free. */
-size_t slab_close(struct slab *s);
+/*
+ * Takes a block that is kept; if there is none, and it may grow, another one.
+ * NULL: there is none.
+ */
+struct block *block_pool_take(struct block_pool *p, bool grows);
 
-/* Touches a block from slab_take, so that the system provides it now. */
-struct block *block_begin(struct block *b, uint32_t number);
+/* Gives back a chain of blocks: the pool keeps some, and frees the rest. */
+void block_pool_give(struct block_pool *p, struct block *chain);
 
 /*
- * Returns the memory, in blocks, that has gone back to the system: none, if it
- * has to stay; or also some that had to stay before.
+ * For a block that never goes back to its pool.  Returns the memory, in blocks,
+ * that has gone back to the system: none, if it has to stay; or also some that
+ * had to stay before.
  */
 size_t block_free(struct block *b);
 

@@ -4,11 +4,7 @@
 #include "os/pages.h"
 #include "store/slots.h"
 
-/* How many words are touched at a time. */
-#define TOUCHED 4
-
-/* How many slots the smallest page of any kernel holds. */
-#define PAGE_SLOTS (4096 / sizeof(struct slot))
+#include <string.h>
 
 /* The size of a chunk in words. */
 static uint32_t chunk_size(int chunk)
@@ -18,7 +14,7 @@ static uint32_t chunk_size(int chunk)
 
 /*
  * The memory of a chunk's slots; and of the whole chunk: behind the slots are
- * the bits, the floors, and which words are vacant.
+ * the bits, the floors, and which words have memory.
  */
 static size_t slot_bytes(int chunk)
 {
@@ -38,7 +34,7 @@ void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)
 {
 	t->bits[0] = &t->first - 1;
 	t->at = &t->first;
-	t->low = t->last = t->fresh = t->ready = t->end = 1;
+	t->low = t->last = t->fresh = t->end = 1;
 	t->vacant = 2;
 	t->least = SLOTS_LEAST;
 	t->bucket = bucket;
@@ -61,12 +57,16 @@ int slots_next_chunk(const struct slots *t)
 
 /*
  * Zeroed, because an id that was made up may be looked up in a slot that was
- * never used: it must find a free one.  A page uses memory only once it is
- * used.
+ * never used: it must find a free one.  The only word of the first chunk has
+ * its memory at once.
  */
 void *slots_chunk_alloc(int chunk)
 {
-	return pages_alloc(chunk_bytes(chunk));
+	void *memory = pages_alloc(chunk_bytes(chunk));
+
+	if (memory && chunk == 0)
+		memset(memory, 0, slot_bytes(chunk));
+	return memory;
 }
 
 void slots_chunk_free(int chunk, void *memory)
@@ -76,25 +76,21 @@ void slots_chunk_free(int chunk, void *memory)
 
 size_t slots_bytes(const struct slots *t)
 {
+	uint32_t n = slots_words(t);
+
 	return slots_room(t) * sizeof(struct slot) +
-	       (t->ready - 1) * SLOT_WORD_BYTES;
+	       (n < t->fresh ? t->fresh - 1 : n) * SLOT_WORD_BYTES;
 }
 
 void slots_set_enough(struct slots *t)
 {
 	uint32_t n = (uint32_t)slots_room(t);
-	bool more = t->ready < t->end || t->vacancies > 0;
+	bool spares = t->vacancies > 0 || t->spares;
 
-	t->enough = (more || t->spares) && !t->all ? n - n / 8 : n;
+	t->enough = spares && !t->all ? n - n / 8 : n;
 	t->step = t->told + SLOTS_STEP;
 	if (t->step > t->enough)
 		t->step = t->enough;
-}
-
-void slots_touch_bits(struct slots *t)
-{
-	for (uint32_t i = t->fresh; i < t->ready; i++)
-		*(volatile uint64_t *)slots_word(t, i) = 0;
 }
 
 bool slots_add_chunk(struct slots *t, int chunk, void *memory)
@@ -104,51 +100,21 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
 
 	if (chunk < 0 || chunk != slots_next_chunk(t))
 		return false;
-	if (chunk > 0)
+	if (chunk > 0) {
 		t->bits[chunk] = (uint64_t *)(p + slot_bytes(chunk)) - t->end;
+		t->vacancies += chunk_size(chunk);
+	} else {
+		t->first = UINT64_MAX;
+	}
 	/* Release: pairs with the load in slots_at. */
 	atomword_store_release(&t->chunk[chunk],
 			       (p - first * sizeof(struct slot)) |
 				       SLOT_CHUNK_THERE);
 	t->end += chunk_size(chunk);
 	slots_set_enough(t);
+	if (chunk == 0)
+		slots_move_on(t);
 	return true;
-}
-
-uint32_t slots_untouched(const struct slots *t)
-{
-	return t->ready < t->end ? t->ready : 0;
-}
-
-/*
- * The slots of a chunk's words lie one behind the other; those of the next
- * chunk lie elsewhere.
- */
-static uint32_t end_of_touch(uint32_t word)
-{
-	uint32_t end = UINT32_C(2) << (31 - __builtin_clz(word));
-
-	return end - word < TOUCHED ? end : word + TOUCHED;
-}
-
-/*
- * These slots are not used yet; or another thread has touched them first, and
- * uses them.  So this writes by compare-and-swap, which orders nothing here.
- */
-void slots_touch(struct slots *t, uint32_t word)
-{
-	uint32_t end = end_of_touch(word) << SLOT_WORD_LOG2;
-
-	for (uint32_t i = word << SLOT_WORD_LOG2; i < end; i += PAGE_SLOTS)
-		(void)atom32_swap(&slots_get(t, i)->state, 0, 0);
-	(void)atom32_swap(&slots_get(t, end - 1)->state, 0, 0);
-}
-
-void slots_add_touched(struct slots *t, uint32_t word)
-{
-	if (word == t->ready)
-		t->ready = end_of_touch(word);
-	slots_set_enough(t);
 }
 
 /*
@@ -202,15 +168,6 @@ static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
 	return 0;
 }
 
-/* A word that was never used. */
-static uint32_t fresh_word(struct slots *t)
-{
-	if (t->fresh == t->ready)
-		return 0;
-	*slots_word(t, t->fresh) = UINT64_MAX;
-	return t->fresh++;
-}
-
 /*
  * Ends the round, if it is time: returns the first word of the next.  0: it
  * goes on.
@@ -232,8 +189,8 @@ static uint32_t choose(struct slots *t)
 
 	if (word == 0)
 		word = next_free(t, t->word + 1, AHEAD, MANY);
-	if (word == 0)
-		word = fresh_word(t);
+	if (word == 0 && slots_any_fresh(t))
+		word = t->fresh;
 	if (word == 0 && *slots_word(t, t->last) != 0)
 		word = t->last;
 	if (word == 0)
@@ -248,6 +205,8 @@ TT_NOINLINE void slots_move_on(struct slots *t)
 	if (t->used > t->peak)
 		t->peak = t->used;
 	t->word = choose(t);
+	if (t->fresh <= t->word)
+		t->fresh = t->word + 1;
 	t->at = slots_word(t, t->word);
 	t->slot = slots_get(t, t->word << SLOT_WORD_LOG2);
 	t->index = t->word << SLOT_WORD_LOG2 << t->shift | t->bucket;

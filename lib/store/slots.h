@@ -4,8 +4,8 @@
  *
  * Guarantees:
  *  1. A slot never moves, and is never unmapped before slots_destroy.  So any
- *     id, however old or made up, can be looked up.  The memory of slots that
- *     are free goes back to the system (vacancy.h).
+ *     id, however old or made up, can be looked up.  Its memory comes from the
+ *     system and goes back to it by words of 64 slots (vacancy.h).
  *  2. The thread that makes the table grow is the first that touches a slot's
  *     memory.  It runs on the bucket's CPU, so the kernel allocates memory near
  *     that CPU.  (Exceptions: the thread was moved to another CPU just then,
@@ -14,7 +14,8 @@
  * A slot's index is its number in the bucket and, in the low bits, the bucket.
  * The slots lie in chunks, each twice as large as the one before.  So growing
  * moves nothing, a lookup is a count of leading zeros and two loads, and a
- * bucket that is never used has no chunks.
+ * bucket that is never used has no chunks.  A chunk is a range of addresses:
+ * all its words are vacant at first, but for that of the first chunk.
  *
  * Any thread: at, get, of.  The driver: the batch.  The rest is done
  * under the bucket's lock, except what says that it is not.
@@ -56,11 +57,11 @@ struct slot_floor {
 #define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
 
 /*
- * Which of 32 words are vacant, and which were touched since then: a bit each.
- * Behind the floors.
+ * Which of 32 words have memory, and which of the others were touched: a bit
+ * each.  Behind the floors.
  */
 struct vacant {
-	atom32 words;   /* written under the lock, read by any thread */
+	atom32 there;   /* written under the lock, read by any thread */
 	atom32 touched; /* set by any thread, cleared under the lock */
 };
 
@@ -81,8 +82,7 @@ struct slots {
 	uint32_t word;     /* that word's number */
 	uint32_t low;      /* the word where this round began; see slots.c */
 	uint32_t last;     /* the word of the slot that was freed last */
-	uint32_t fresh;    /* words from here to ready were never used */
-	uint32_t ready;    /* words from here to end were never touched */
+	uint32_t fresh;    /* words from here to end were never used */
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free */
 	uint32_t enough;   /* used may grow to this; see slots_any */
@@ -90,7 +90,7 @@ struct slots {
 	bool spares;       /* else some are spared, even if there is no more */
 	uint32_t told;     /* used, when that was told last; see slots_ready */
 	uint32_t step;     /* used may grow to this before it is told */
-	/* Words whose memory was given back; see vacancy.h. */
+	/* Words that have no memory; see vacancy.h. */
 	uint32_t vacant;    /* no word below this one can be taken */
 	uint32_t vacancies; /* how many, and those that a thread has */
 	struct words held;  /* those that the driver has */
@@ -147,9 +147,8 @@ static inline int slots_max_chunks(const struct slots *t)
 }
 
 /*
- * Growing takes several steps, because the lock is not held while memory is
- * allocated, or touched for the first time (then the kernel must find a page).
- * First a chunk of slots:
+ * When no word is vacant (vacancy.h), the table grows by a chunk.  This takes
+ * three steps, because the lock is not held while memory is allocated:
  *
  *  - slots_next_chunk returns the number of the chunk to make; -1: the table
  *    may not grow any more.  Under the lock.
@@ -157,30 +156,16 @@ static inline int slots_max_chunks(const struct slots *t)
  *  - slots_add_chunk adds the chunk, if it is still the next one.  Under the
  *    lock.  Otherwise it returns false, and the caller must free the memory
  *    with slots_chunk_free.
- *
- * Then some words of its slots:
- *
- *  - slots_untouched returns the first word that was never touched; 0: there is
- *    none.  Under the lock.
- *  - slots_touch touches some words from there on.  Without the lock.
- *  - slots_add_touched says that they may be used.  Under the lock.
  */
 int slots_next_chunk(const struct slots *t);
 void *slots_chunk_alloc(int chunk);
 void slots_chunk_free(int chunk, void *memory);
 bool slots_add_chunk(struct slots *t, int chunk, void *memory);
 
-uint32_t slots_untouched(const struct slots *t);
-void slots_touch(struct slots *t, uint32_t word);
-void slots_add_touched(struct slots *t, uint32_t word);
-
-/* Touches the free bits of words that were never used. */
-void slots_touch_bits(struct slots *t);
-
-/* Words that were touched, and are there.  Under the lock. */
+/* Words that have memory.  Under the lock. */
 static inline uint32_t slots_words(const struct slots *t)
 {
-	return t->ready - 1 - t->vacancies;
+	return t->end - 1 - t->vacancies;
 }
 
 /* How many slots have memory, used or not.  Under the lock. */
@@ -283,14 +268,27 @@ static inline struct slot *slots_take(struct slots *t)
 	return s;
 }
 
+/* The free bits of a word of the table.  Under the lock. */
+static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
+{
+	return t->bits[31 ^ (unsigned)__builtin_clz(word)] + word;
+}
+
+/* Is there a word that has memory and was never used? */
+static inline bool slots_any_fresh(const struct slots *t)
+{
+	return t->fresh < t->end && *slots_word(t, t->fresh) != 0;
+}
+
 /*
- * Is there a free slot to take?  When all touched words have been used, and
- * there is more memory to touch, the last few free slots are not taken: they
- * are too scattered to be taken in order.  Under the lock.
+ * Is there a free slot to take?  As long as the table can grow, those of the
+ * word that is in use, and of words that were never used; of all others, the
+ * last few are not taken: they are too scattered to be taken in order.  Under
+ * the lock.
  */
 static inline bool slots_any(const struct slots *t)
 {
-	return t->used < t->enough || t->fresh < t->ready;
+	return t->used < t->enough || *t->at != 0 || slots_any_fresh(t);
 }
 
 /* It must be told (garbage.h) when so many more slots are in use. */
@@ -302,13 +300,8 @@ static inline bool slots_any(const struct slots *t)
  */
 static inline bool slots_ready(const struct slots *t)
 {
-	return t->used < t->step || t->fresh < t->ready;
-}
-
-/* The free bits of a word of the table.  Under the lock. */
-static inline uint64_t *slots_word(const struct slots *t, uint32_t word)
-{
-	return t->bits[31 ^ (unsigned)__builtin_clz(word)] + word;
+	return t->used < t->step ||
+	       (t->used < t->told + SLOTS_STEP && slots_any(t));
 }
 
 /* Of a word that is not the first. */
@@ -326,7 +319,7 @@ static inline struct vacant *slots_vacant(const struct slots *t, uint32_t word)
 static inline bool slots_all_vacant(const struct slots *t, uint32_t word)
 {
 	return word % VACANT_WORDS == 0 && word > 0 &&
-	       atom32_load(&slots_vacant(t, word)->words) == UINT32_MAX;
+	       atom32_load(&slots_vacant(t, word)->there) == 0;
 }
 
 /* Under the lock. */

@@ -21,7 +21,7 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
  */
 static uint32_t vacant_from(const struct slots *t, uint32_t word)
 {
-	return atom32_load_acquire(&slots_vacant(t, word)->words) >>
+	return ~atom32_load_acquire(&slots_vacant(t, word)->there) >>
 	       word % VACANT_WORDS;
 }
 
@@ -37,11 +37,11 @@ bool vacancy_has(const struct slots *t, uint32_t word)
  */
 static void note(struct slots *t, uint32_t word, bool vacant)
 {
-	atom32 *words = &slots_vacant(t, word)->words;
+	atom32 *there = &slots_vacant(t, word)->there;
 	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS;
-	uint32_t others = atom32_load(words) & ~bit;
+	uint32_t others = atom32_load(there) & ~bit;
 
-	atom32_store_release(words, vacant ? others | bit : others);
+	atom32_store_release(there, vacant ? others : others | bit);
 }
 
 /* When so many more have been touched, somebody is told. */
@@ -219,7 +219,7 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied)
  */
 uint32_t vacancy_next(struct slots *t)
 {
-	for (; t->vacant < t->fresh; t->vacant++) {
+	for (; t->vacant < t->end; t->vacant++) {
 		uint32_t word = t->vacant, bits = vacant_from(t, word);
 
 		if (bits & 1 && word - t->held.first >= t->held.n)

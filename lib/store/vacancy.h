@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vacant words: slots that are free for a while give their memory back.
+ * Vacant words: slots have no memory before they are used, and give it back
+ * when they are free for a while.
  *
  * A word of 64 slots is a page of memory.  Where all 64 are free, the page goes
  * back to the system.  Its addresses stay: who reads there finds zeros, which
  * is the state of a slot that was never used, and matches no id.  The word's
  * floor keeps the highest generation and the highest ticket of its slots.  When
- * the word is wanted again, all its slots begin there.
+ * the word is wanted, for the first time or again, all its slots begin there.
  *
  * Guarantees:
  *  1. No id names a second timer, and no entry counts for a second timer, over
@@ -61,8 +62,8 @@ uint32_t vacancy_surplus_later(const struct slots *t);
 bool vacancy_choose(struct slots *t, struct words page);
 
 /*
- * Was this word's memory given back, or is it about to be?  Then a read finds
- * no timer, and may make the system give memory again.  Any thread; without the
+ * Has this word no memory, or is that about to be given back?  Then a read
+ * finds no timer, and may make the system give memory.  Any thread; without the
  * lock, the answer may be a little old, but who skips the word sees what its
  * last timers have left.
  */
@@ -82,11 +83,12 @@ bool vacancy_empty(const struct slots *t, struct words w);
 void vacancy_keep(struct slots *t, struct words w, bool emptied);
 
 /*
- * To use a vacant word again:
+ * To use a vacant word:
  *
  *  - vacancy_take takes the lowest, or returns 0: there is none.  Under the
  *    lock.
- *  - vacancy_fill sets its slots to the floor.  Without the lock.
+ *  - vacancy_fill sets its slots to the floor.  Without the lock, because the
+ *    kernel must find a page.
  *  - vacancy_add makes them free.  Under the lock.
  */
 uint32_t vacancy_take(struct slots *t);
@@ -98,7 +100,7 @@ uint32_t vacancy_next(struct slots *t);
 
 /*
  * A cancel with an old id writes to its slot, if only what is there, and so
- * makes the system give memory again.  This says that it may have been done to
+ * makes the system give memory.  This says that it may have been done to
  * this word.  True: since then many have been touched.  Any thread.
  */
 bool vacancy_touch(struct slots *t, uint32_t word);

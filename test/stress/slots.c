@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "must.h"
 #include "slots.h"
+#include "store/vacancy.h"
 
 #include <stdlib.h>
 
@@ -68,8 +69,10 @@ static void count_pending(struct intake *in, struct owners *owners,
 
 static void check_slots(struct bucket *b, const struct owners *o)
 {
-	uint32_t given_back = 0;
+	uint32_t free_slots = 0, vacant = 0;
 
+	for (uint32_t word = 2; word < b->slots.fresh; word++)
+		vacant += vacancy_has(&b->slots, word);
 	for (uint32_t i = SLOT_FIRST_NUMBER; i < o->end; i++) {
 		const struct slot *s = slots_get(&b->slots, i);
 		uint64_t word = *slots_word(&b->slots, i >> SLOT_WORD_LOG2);
@@ -78,7 +81,7 @@ static void check_slots(struct bucket *b, const struct owners *o)
 
 		must(!says_free || state == SLOT_FREE);
 		if (state == SLOT_FREE)
-			given_back += !says_free;
+			free_slots += !says_free;
 		else if (slot_is_handed_over(s) || state == SLOT_UNARMED)
 			must(o->n[i] == 0);
 		else if (s->queued == INT64_MAX)
@@ -87,8 +90,7 @@ static void check_slots(struct bucket *b, const struct owners *o)
 		else
 			must(o->n[i] == 1);
 	}
-	must(given_back ==
-	     b->recycled.n + (b->slots.vacancies << SLOT_WORD_LOG2));
+	must(free_slots == b->recycled.n + (vacant << SLOT_WORD_LOG2));
 }
 
 void slots_check_owners(struct engine *e)

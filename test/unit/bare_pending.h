@@ -70,12 +70,14 @@ static inline void visit(struct bucket *b, int64_t by)
 
 	visit_begin(&v, by, now());
 	do {
-		more = bucket_collect(b, &wakeup, &v, &pending.spares);
+		more = bucket_collect(b, &wakeup, &v);
 		for (uint32_t i = 0; i < v.cursor.taken; i++)
 			pending_add(&pending, v.cursor.row[i]);
 		/* As if it were that time by now: the first is to stay. */
 		for (int i = 0; i < v.entries; i++)
 			pending_file(&pending, v.entry[i], by);
+		v.full = v.entries > 0 &&
+			 v.entry[v.entries - 1].deadline >= pending.beyond;
 	} while (more);
 }
 

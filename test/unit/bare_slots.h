@@ -8,7 +8,7 @@
 #include "armed.h"
 #include "checks/slots.h"
 #include "harness.h"
-#include "store/slots.h"
+#include "store/vacancy.h"
 
 #include <errno.h>
 
@@ -27,19 +27,22 @@ static inline void add_chunk(struct slots *t)
 
 static inline void grow(struct slots *t)
 {
-	uint32_t word;
+	uint32_t word = vacancy_take(t);
 
-	if (slots_untouched(t) == 0)
+	if (word == 0) {
 		add_chunk(t);
-	word = slots_untouched(t);
-	slots_touch(t, word);
-	slots_add_touched(t, word);
+		word = vacancy_take(t);
+	}
+	if (word > 0) {
+		vacancy_fill(t, word);
+		vacancy_add(t, word);
+	}
 }
 
 /* So that all that it has may be used. */
-static inline void touch_all(struct slots *t)
+static inline void fill_all(struct slots *t)
 {
-	while (slots_untouched(t) > 0)
+	while (vacancy_next(t) > 0)
 		grow(t);
 }
 

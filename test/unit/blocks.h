@@ -5,7 +5,7 @@
 #ifndef TT_BLOCKS_H
 #define TT_BLOCKS_H
 
-#include "intake/block_pool.h"
+#include "store/block.h"
 #include "store/queue.h"
 
 #include <stdlib.h>
@@ -13,15 +13,13 @@
 /* Of a slab of its own. */
 static inline struct block *block_alloc(void)
 {
-	struct slab s;
-	uint32_t number = 0;
-	struct block *b;
+	struct block_pool p = {0};
+	struct block *b = block_pool_take(&p, true);
 
-	if (!slab_open(&s))
+	if (!b)
 		abort();
-	b = slab_take(&s, &number);
-	slab_close(&s);
-	return block_begin(b, number);
+	block_pool_destroy(&p);
+	return b;
 }
 
 /* Makes sure that there is one. */
@@ -33,9 +31,10 @@ static inline struct block **some(struct block **spares)
 }
 
 /* The next block needs memory. */
-static inline void no_slab(struct block_pool *p)
+static inline void no_block(struct block_pool *p)
 {
-	slab_close(&p->slab);
+	while (p->chain || (p->slab.first && p->slab.taken < SLAB_BLOCKS))
+		atomword_add(&p->held, -block_free(block_pool_take(p, true)));
 }
 
 static inline size_t count_blocks(const struct block *b)

@@ -148,7 +148,7 @@ static inline void visit_of(struct visit *v, int64_t by)
 /* Returns as bucket_collect. */
 static inline bool step(struct visit *v)
 {
-	return bucket_collect(bucket, &wakeup, v, &spares);
+	return bucket_collect(bucket, &wakeup, v);
 }
 
 /* A visit; returns how many entries it took. */
@@ -179,7 +179,7 @@ static inline bool run(struct entry e, int64_t now)
 	if (x == EXPIRY_LATER && e.deadline <= now)
 		return run(e, now);
 	if (x == EXPIRY_LATER)
-		must(bucket_put(bucket, &wakeup, &spares, false, &e, 1) == 0);
+		must(bucket_put(bucket, &wakeup, false, &e, 1) == 0);
 	if (x == EXPIRY_RUN)
 		must(s->deadline <= now && !expiry_end(s));
 	if (x == EXPIRY_RUN || x == EXPIRY_OVER)
@@ -196,8 +196,8 @@ static inline size_t run_due(int64_t now)
 		if (taken[i].deadline <= now)
 			live += run(taken[i], now);
 		else
-			must(bucket_put(bucket, &wakeup, &spares, false,
-					&taken[i], 1) == 0);
+			must(bucket_put(bucket, &wakeup, false, &taken[i], 1) ==
+			     0);
 	}
 	intake_flush(intake);
 	return live;

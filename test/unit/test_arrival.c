@@ -193,7 +193,7 @@ START_TEST(shut_while_it_looks_for_memory)
 	ck_assert_uint_eq(id, 77);
 
 	id = schedule_one(INT64_MAX);
-	no_slab(bucket->pool);
+	no_block(bucket->pool);
 	fail_step = shut;
 	fail_arm(0, ALL);
 	r[0] = reschedule(id, time_now() + S);
@@ -275,7 +275,7 @@ static void visit(void)
 	wakeup_collect(&wakeup, shown, &due);
 	visit_begin(&v, shown, shown);
 	do {
-		more = bucket_collect(bucket, &wakeup, &v, &spares);
+		more = bucket_collect(bucket, &wakeup, &v);
 		for (uint32_t i = 0; i < v.cursor.taken; i++)
 			block_push(&spares, v.cursor.row[i].block);
 	} while (more);
@@ -416,7 +416,7 @@ START_TEST(stranded_and_moved_to_the_past)
 	for (int slack = 0; slack < 2; slack++) {
 		begin_at(NOW_S * S, slack * MS);
 		first = schedule_one(INT64_MAX);
-		no_slab(bucket->pool);
+		no_block(bucket->pool);
 		fail_arm(0, ALL);
 		r = reschedule(first, shown + S);
 		fail_disarm();
@@ -503,34 +503,10 @@ START_TEST(a_clock_that_is_stepped)
 }
 END_TEST
 
-/* Two threads touch the same words, and the slower one is late. */
-START_TEST(what_is_touched_stays)
-{
-	struct slots *t;
-	uint32_t word, ready;
-
-	begin_bucket(0);
-	t = &bucket->slots;
-	while (slots_words(t) < 64)
-		ck_assert_int_eq(arrival_grow_slots(bucket), 0);
-	while (slots_untouched(t) == 0)
-		ck_assert_int_eq(arrival_grow_slots(bucket), 0);
-	word = slots_untouched(t);
-	while (slots_untouched(t) > 0)
-		ck_assert_int_eq(arrival_grow_slots(bucket), 0);
-	ready = t->ready;
-	slots_touch(t, word);
-	slots_add_touched(t, word);
-	ck_assert_uint_eq(t->ready, ready);
-	end_intake();
-}
-END_TEST
-
 int main(void)
 {
 	const TTest *const tests[] = {
 		shut_while_it_asks_for_the_time,
-		what_is_touched_stays,
 		replaced_while_it_asks_for_the_time,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		shut_while_it_looks_for_memory,

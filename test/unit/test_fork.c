@@ -189,7 +189,7 @@ static void destroy_half_changed(void)
 
 	atom32_store(&tt->engine.busy, 1);
 	p->heap.array = nothing;
-	p->spares = nothing;
+	p->spare = nothing;
 	atom32_store(&b->lock.held, 1);
 	b->spares = nothing;
 	timerthread_destroy(tt);

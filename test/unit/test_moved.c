@@ -320,8 +320,7 @@ static void begin_step(void)
 	hand_begin();
 	stepped_id = bare_schedule(0, far, stepped_callback, NULL);
 	visit_begin(&v, far, far);
-	bucket_collect(&engine.intake->bucket[0], &engine.wakeup, &v,
-		       &engine.pending.spares);
+	bucket_collect(&engine.intake->bucket[0], &engine.wakeup, &v);
 	pending_add(&engine.pending, v.cursor.row[0]);
 	while (!pending_next(&engine.pending, far, &next))
 		;
@@ -491,7 +490,7 @@ START_TEST(out_of_memory)
 	hand_begin();
 	for (int i = 0; i < N; i++)
 		ids[i] = bare_schedule(0, far + i, stepped_callback, NULL);
-	no_slab(&engine.intake->pool);
+	no_block(&engine.intake->pool);
 	fail_arm(0, UINT32_MAX);
 	for (int i = 0; i < N; i++) {
 		int64_t deadline, earlier = i % 2 ? -1 : far - N - i;

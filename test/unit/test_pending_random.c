@@ -95,7 +95,7 @@ static void model_step(uint64_t *rng, bool grow, int spread, uint64_t dice)
 
 static void begin_to_fail(void)
 {
-	no_slab(&intake->pool);
+	no_block(&intake->pool);
 	fail_arm(0, UINT32_MAX);
 }
 

@@ -39,7 +39,7 @@ static uint64_t file(void)
 			     &id) == 0);
 	visit_begin(&v, INT64_MAX, NOW);
 	do {
-		more = bucket_collect(b, &wakeup, &v, &pending.spares);
+		more = bucket_collect(b, &wakeup, &v);
 		for (uint32_t i = 0; i < v.cursor.taken; i++)
 			file_block(v.cursor.row[i].block);
 	} while (more);

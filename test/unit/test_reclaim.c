@@ -711,23 +711,21 @@ END_TEST
 /* As if there had been no memory for their entries. */
 static void strand_all(struct bucket *b)
 {
-	struct block *chain = NULL;
 	struct visit v;
 	bool more;
 
 	visit_begin(&v, INT64_MAX - 1, now());
 	do {
-		more = bucket_collect(b, &engine.wakeup, &v, &chain);
+		more = bucket_collect(b, &engine.wakeup, &v);
 		for (uint32_t i = 0; i < v.cursor.taken; i++) {
 			struct block *full = v.cursor.row[i].block;
 
 			for (uint32_t k = 0; k < full->n; k++)
 				handover_strand(b, &engine.wakeup,
 						&full->entry[k]);
-			block_push(&chain, full);
+			block_pool_give(&engine.intake->pool, full);
 		}
 	} while (more);
-	block_free_all(chain);
 }
 
 /* Those that live have entries again, and the dead are gone. */

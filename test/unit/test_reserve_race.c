@@ -112,7 +112,7 @@ static void take_entries(struct bucket *b)
 
 	visit_begin(&v, INT64_MAX, 0);
 	do {
-		more = bucket_collect(b, &wakeup, &v, &chain);
+		more = bucket_collect(b, &wakeup, &v);
 		for (uint32_t i = 0; i < v.cursor.taken; i++)
 			block_push(&chain, v.cursor.row[i].block);
 	} while (more);
@@ -286,11 +286,12 @@ static void hold_batch(struct bucket *b)
 	}
 }
 
-/* An eighth has used up its generations. */
+/* An eighth of its share has used up its generations. */
 static void retire(struct bucket *b, size_t full)
 {
 	struct slot *s[N];
-	size_t n = (full / BUCKETS + 1) / 8;
+	bool has_share = b->slots.bucket < intake->cpus.n;
+	size_t n = has_share ? full / intake->cpus.n / 8 : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		s[i] = slot_in_use(b);

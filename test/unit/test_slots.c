@@ -42,19 +42,7 @@ START_TEST(chunk_that_comes_late)
 	add_chunk(&t);
 	ck_assert(!slots_add_chunk(&t, 0, late));
 	slots_chunk_free(0, late);
-	/* And what another thread has touched. */
-	ck_assert_uint_eq(slots_untouched(&t), 1);
-	grow(&t);
-	slots_touch(&t, 1);
-	slots_add_touched(&t, 1);
-	ck_assert_uint_eq(slots_untouched(&t), 0);
-	/* It may have touched what lies behind that, too. */
-	while (t.end < 16)
-		add_chunk(&t);
-	touch_all(&t);
-	slots_touch(&t, 8);
-	slots_add_touched(&t, 8);
-	ck_assert_uint_eq(slots_untouched(&t), 0);
+	ck_assert_uint_eq(slots_words(&t), 1);
 	slots_check(&t);
 	slots_destroy(&t);
 }
@@ -73,10 +61,11 @@ START_TEST(limit)
 	ck_assert_ptr_nonnull(slots_at(&t, (t.end << SLOT_WORD_LOG2) - 1));
 	ck_assert_ptr_null(slots_at(&t, t.end << SLOT_WORD_LOG2));
 	/* As if all but those of the last word were taken. */
-	t.ready = t.end;
 	t.enough = (uint32_t)room(&t);
 	t.fresh = t.end - 1;
 	t.used = (t.end - 2) << SLOT_WORD_LOG2;
+	*t.at = 0;
+	*slots_word(&t, t.fresh) = UINT64_MAX;
 	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
 		ck_assert(slots_any(&t));
 		index = slots_take(&t)->index;
@@ -97,23 +86,19 @@ END_TEST
 /* Memory is touched not long before it is needed. */
 START_TEST(touched_when_all_are_used)
 {
-	uint32_t before = 0, word;
 	struct slots t;
 
 	init(&t, 0, 0);
-	ck_assert_uint_eq(slots_untouched(&t), 0);
+	ck_assert_uint_eq(vacancy_next(&t), 0);
 	while (room(&t) < 10000)
 		add_chunk(&t);
-	ck_assert(!slots_any(&t));
-	for (int i = 0; i < 8000; i++) {
-		take(&t);
-		word = slots_untouched(&t);
-		ck_assert_uint_ge(word, before);
-		if (word != before)
-			ck_assert_uint_le(word, i / 64 + 8);
-		before = word;
+	ck_assert_uint_eq(slots_words(&t), 1);
+	for (unsigned i = 0; i < 8000; i++) {
+		ck_assert_uint_eq(number_of(&t, take(&t)),
+				  SLOT_FIRST_NUMBER + i);
+		ck_assert_uint_eq(slots_words(&t), i / 64 + 1);
+		ck_assert_uint_eq(vacancy_next(&t), i / 64 + 2);
 	}
-	ck_assert_uint_gt(slots_untouched(&t), 0);
 	slots_check(&t);
 	slots_destroy(&t);
 }
@@ -130,7 +115,7 @@ START_TEST(a_few_are_left_free)
 	init(&t, 0, 0);
 	for (int i = 0; i < N; i++)
 		all[i] = take_dead(&t);
-	ck_assert_uint_gt(slots_untouched(&t), 0);
+	ck_assert_uint_gt(vacancy_next(&t), 0);
 	while (slots_any(&t))
 		take_dead(&t);
 	for (int i = 0; i < N; i += 4)
@@ -139,7 +124,7 @@ START_TEST(a_few_are_left_free)
 		take_dead(&t);
 	ck_assert_uint_gt(n, N / 16);
 	ck_assert_uint_lt(t.used, N - N / 16);
-	touch_all(&t);
+	fill_all(&t);
 	while (slots_any(&t))
 		take_dead(&t);
 	ck_assert_uint_eq(t.used, room(&t));
@@ -160,7 +145,7 @@ START_TEST(full)
 	for (int i = 0; i < N; i++)
 		all[i] = take_dead(&t);
 	ck_assert_uint_eq(room(&t), N);
-	touch_all(&t);
+	fill_all(&t);
 	for (int n = 0; n < N; n += 1 + n / 4) {
 		ck_assert(!slots_any(&t));
 		ck_assert_uint_eq(t.used, N);
@@ -370,7 +355,7 @@ static void live_one(struct lives *l, int64_t deadline)
 
 	ck_assert_uint_eq(l->t.used, l->n + l->back.n);
 	ck_assert(!slots_any(&l->t) || room_left);
-	ck_assert(slots_any(&l->t) || !room_left || slots_untouched(&l->t));
+	ck_assert(slots_any(&l->t) || !room_left || vacancy_next(&l->t));
 	s = take(&l->t);
 	ck_assert_uint_eq(s->index & 3, 2);
 	ck_assert_ptr_eq(slots_of(&l->t, s->index), s);
@@ -459,10 +444,11 @@ START_TEST(vacant_words_are_passed)
 		s = take_dead(&t);
 	while (t.end < 2 * WORDS)
 		add_chunk(&t);
-	t.fresh = t.ready = t.end;
-	for (uint32_t i = WORDS; i < t.end; i += VACANT_WORDS)
-		atom32_store(&slots_vacant(&t, i)->words, UINT32_MAX);
-	t.vacancies = WORDS;
+	while (vacancy_next(&t) < WORDS)
+		grow(&t);
+	t.fresh = t.end;
+	for (uint32_t i = 1; i < WORDS; i++)
+		*slots_word(&t, i) = 0;
 	t.used = (uint32_t)slots_room(&t);
 	recycle(&t, s);
 	t.last = 1;

@@ -708,7 +708,7 @@ static void start_stranding(void)
 	ck_assert_uint_eq(slots_in_use(), 0);
 	block_free_all(only_bucket()->spares);
 	only_bucket()->spares = NULL;
-	no_slab(only_bucket()->pool);
+	no_block(only_bucket()->pool);
 	fail_arm(0, UINT32_MAX);
 }
 
@@ -785,7 +785,6 @@ START_TEST(the_stranded_that_a_visit_has_yet_to_take)
 {
 	struct bucket *b;
 	struct visit v;
-	struct block *spares = NULL;
 
 	start_stranding();
 	b = only_bucket();
@@ -793,7 +792,7 @@ START_TEST(the_stranded_that_a_visit_has_yet_to_take)
 	ck_assert_uint_eq(count_stranded(), FEW);
 	visit_begin(&v, INT64_MAX, timerthread_now(tt));
 	do {
-		ck_assert(bucket_collect(b, &tt->engine.wakeup, &v, &spares));
+		ck_assert(bucket_collect(b, &tt->engine.wakeup, &v));
 	} while (v.entries == 0);
 	ck_assert_uint_eq(count_stranded(), FEW - v.entries);
 	cancel_all(0, FEW);
@@ -808,7 +807,6 @@ START_TEST(the_stranded_that_a_visit_has_yet_to_take)
 	}
 	check_inside();
 	fail_disarm();
-	block_free_all(spares);
 	end();
 }
 END_TEST
@@ -822,8 +820,7 @@ static int fill(struct bucket *b, int n)
 {
 	int i = 0;
 
-	while (i < n || slots_any(&b->slots) ||
-	       slots_untouched(&b->slots) > 0) {
+	while (i < n || slots_any(&b->slots) || vacancy_next(&b->slots) > 0) {
 		must(i < N);
 		must(bucket_schedule(b, &wakeup, &far, &ids[i]) == 0);
 		i++;
@@ -897,8 +894,6 @@ START_TEST(vacant_words_are_slots_to_take)
 	for (int i = 0; i < 6; i++)
 		sweep_as_driver(b, true);
 	ck_assert_uint_gt(b->slots.vacancies, 0);
-	/* Nor is there any that was never used. */
-	b->grows = false;
 	fail_arm(0, UINT32_MAX);
 	/* All but the last few, which it keeps for rounds. */
 	for (int i = 0; i < PEAK / 4 * 3; i++)

@@ -113,7 +113,7 @@ START_TEST(put_back_and_visited_early)
 	ck_assert_uint_eq(take(first), N);
 	for (int i = 0; i < BLOCKS_FEW + 2; i++)
 		block_push(&spares, block_alloc());
-	must(bucket_put(bucket, &wakeup, &spares, false, taken, N) == 0);
+	must(bucket_put(bucket, &wakeup, false, taken, N) == 0);
 	ck_assert_int_eq(announced(), first - distance_ahead(lane) / 2);
 	ck_assert_uint_eq(take(announced()), N);
 	end();
@@ -268,23 +268,20 @@ START_TEST(what_is_left_is_known_by_lane)
 }
 END_TEST
 
-/* The bucket keeps one, and the driver gets the others. */
-START_TEST(spare_blocks_are_exchanged)
+/* The bucket keeps one, and the pool gets the others. */
+START_TEST(spare_blocks_go_to_the_pool)
 {
+	struct block_pool *p;
 	struct visit v;
 
 	begin();
-	block_push(&spares, block_alloc());
-	block_push(&spares, block_alloc());
+	p = bucket->pool;
+	for (int i = 0; i < 3; i++)
+		block_push(&bucket->spares, block_pool_take(p, true));
 	visit_of(&v, NOW);
 	ck_assert(!step(&v));
-	ck_assert_uint_eq(count_blocks(spares), 1);
 	ck_assert_uint_eq(count_blocks(bucket->spares), 1);
-	block_push(&bucket->spares, block_alloc());
-	block_push(&bucket->spares, block_alloc());
-	ck_assert(!step(&v));
-	ck_assert_uint_eq(count_blocks(spares), 3);
-	ck_assert_uint_eq(count_blocks(bucket->spares), 1);
+	ck_assert_uint_eq(p->n, 2);
 	end();
 }
 END_TEST
@@ -304,8 +301,7 @@ START_TEST(puts_back)
 	n = take(then);
 	ck_assert_uint_eq(n, N);
 	ck_assert_int_eq(announced(), INT64_MAX);
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, false, taken, n),
-			  0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, false, taken, n), 0);
 	bucket_check(bucket);
 	ck_assert_uint_eq(in_lane(0), (N + 1) / 2);
 	ck_assert_uint_eq(in_lane(lane_at(60 * SECOND)), N / 2);
@@ -320,8 +316,7 @@ END_TEST
 START_TEST(puts_back_nothing)
 {
 	begin();
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, &spares, false, NULL, 0),
-			  0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, false, NULL, 0), 0);
 	ck_assert_int_eq(announced(), INT64_MAX);
 	end();
 }
@@ -341,7 +336,7 @@ int main(void)
 		an_earlier_one_between_steps,
 		announces_what_is_left,
 		what_is_left_is_known_by_lane,
-		spare_blocks_are_exchanged,
+		spare_blocks_go_to_the_pool,
 		puts_back,
 		puts_back_nothing,
 	};

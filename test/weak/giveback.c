@@ -120,7 +120,9 @@ static void setup(void)
 	slots_init(t, 0, 0);
 	slots_add_chunk(t, 0, chunks);
 	slots_add_chunk(t, 1, chunks + SLOT_FIRST_NUMBER * sizeof(struct slot));
-	t->ready = t->end;
+	/* Both have memory. */
+	t->vacancies = 0;
+	atom32_store(&slots_vacant(t, 2)->there, 1 << 2 | 1 << 3);
 	t->fresh = 3;
 	bucket.visited = 2;
 	t->least = 0;

@@ -101,7 +101,6 @@ static void setup(void)
 	wakeup.watch = &watch;
 	slots_init(table, 0, 0);
 	slots_add_chunk(table, 0, chunk);
-	table->ready = table->end;
 	slot = slots_take(table);
 	/* There is no other. */
 	*table->at = 0;

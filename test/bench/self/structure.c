@@ -31,8 +31,7 @@ static struct entry fetch_entry(void)
 	struct visit v;
 
 	visit_begin(&v, INT64_MAX, 0);
-	bucket_collect(&engine.intake->bucket[0], &engine.wakeup, &v,
-		       &engine.pending.spares);
+	bucket_collect(&engine.intake->bucket[0], &engine.wakeup, &v);
 	e = v.cursor.row[0].block->entry[0];
 	block_free(v.cursor.row[0].block);
 	return e;
@@ -89,11 +88,11 @@ static void check_order(int64_t *last, int64_t deadline)
 
 static void add_all(struct block *chain)
 {
-	struct block *b, *spares = NULL;
+	struct block *b;
 
 	while ((b = block_pop(&chain)) != NULL) {
-		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup,
-			       &spares, false, b->entry, b->n) > 0)
+		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup, false,
+			       b->entry, b->n) > 0)
 			check(-ENOMEM, "bucket_put");
 		free(b);
 	}

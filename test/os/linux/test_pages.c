@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "harness.h"
-#include "intake/block_pool.h"
+#include "store/block.h"
 #include "os/pages.h"
 
 #include <stdbool.h>
