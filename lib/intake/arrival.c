@@ -13,18 +13,18 @@ int arrival_grow_slots(struct bucket *b)
 	void *memory = NULL;
 	uint32_t word;
 	int chunk;
-	bool grows;
 
+	if (!block_pool_grows(b->pool))
+		return -ENOMEM;
 	lock_acquire(&b->lock);
-	grows = b->grows;
-	word = grows ? vacancy_take(t) : 0;
+	word = vacancy_take(t);
 	chunk = slots_next_chunk(t);
 	lock_release(&b->lock);
 	if (word > 0)
 		vacancy_fill(t, word);
-	else if (grows && chunk < 0)
+	else if (chunk < 0)
 		return -EAGAIN;
-	else if (!grows || !(memory = slots_chunk_alloc(chunk)))
+	else if (!(memory = slots_chunk_alloc(chunk)))
 		return -ENOMEM;
 	lock_acquire(&b->lock);
 	if (word > 0)
@@ -67,9 +67,9 @@ void arrival_shrink(struct bucket *b)
 	}
 }
 
-static bool add_spare(struct bucket *b, bool grows)
+static bool add_spare(struct bucket *b)
 {
-	struct block *block = block_pool_take(b->pool, grows);
+	struct block *block = block_pool_take(b->pool);
 
 	if (!block)
 		return false;
@@ -125,7 +125,8 @@ void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
  */
 TT_NOINLINE bool arrival_goes_away(struct bucket *b)
 {
-	return !b->grows && !slots_any(&b->slots) && b->away++ % GOES_AWAY != 0;
+	return !block_pool_grows(b->pool) && !slots_any(&b->slots) &&
+	       b->away++ % GOES_AWAY != 0;
 }
 
 TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
@@ -139,7 +140,7 @@ TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
 /* Makes room for an entry.  False: no memory. */
 static bool grow_lane(struct bucket *b, struct lane *l)
 {
-	bool full, more, spare, grows;
+	bool full, more, spare;
 	uint32_t rows;
 
 	lock_acquire(&b->lock);
@@ -147,10 +148,10 @@ static bool grow_lane(struct bucket *b, struct lane *l)
 	rows = queue_wants_rows(&l->queue);
 	more = full && rows > l->queue.size;
 	spare = full && !b->spares;
-	grows = b->grows;
 	lock_release(&b->lock);
-	return (!more || (grows && give_rows(b, l, rows))) &&
-	       (!spare || add_spare(b, grows));
+	return (!more ||
+		(block_pool_grows(b->pool) && give_rows(b, l, rows))) &&
+	       (!spare || add_spare(b));
 }
 
 TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,

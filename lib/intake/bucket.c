@@ -8,7 +8,6 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 		 struct block_pool *pool)
 {
 	b->nearest = INT64_MAX;
-	b->grows = true;
 	b->pool = pool;
 	for (int i = 0; i < LANES; i++)
 		queue_init(&b->lane[i].queue);

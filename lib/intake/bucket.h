@@ -62,7 +62,6 @@ struct bucket {
 	 * slots.bits, and reading counters.
 	 */
 	enum bucket_state state;
-	bool grows;       /* allocates memory as needed; see reserve.h */
 	uint32_t falls;   /* how often in a row nearest fell a little */
 	int64_t nearest;  /* no timer here is due earlier */
 	int64_t now;      /* the time when it was last asked for */

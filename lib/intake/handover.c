@@ -60,15 +60,16 @@ TT_NOINLINE void handover_add(struct bucket *b, struct wakeup *w,
 	arrival_leave(b, w, kick);
 }
 
-void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
+bool handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
 {
 	struct slot *s = slots_of(&b->slots, e->index);
-	bool kick = false;
+	bool owns, kick;
 
 	lock_acquire(&b->lock);
-	if (slot_owns(s, e))
-		kick = strand(b, w, s);
+	owns = slot_owns(s, e);
+	kick = owns && strand(b, w, s);
 	arrival_leave(b, w, kick);
+	return owns;
 }
 
 /*

@@ -67,8 +67,8 @@ bool handover_end(struct bucket *b, struct slot *s, int64_t *ret_due);
 void handover_add(struct bucket *b, struct wakeup *w, struct lane *l,
 		  struct slot *s, int result);
 
-/* Strands the timer of e, which is in no queue.  Does nothing if e is stale. */
-void handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e);
+/* Strands the timer of e, which is in no queue.  False: e is stale. */
+bool handover_strand(struct bucket *b, struct wakeup *w, const struct entry *e);
 
 /*
  * Reschedules a timer that is handed over: its entry will be due at the time

@@ -70,13 +70,12 @@ static bool reserve_in_bucket(struct bucket *b, size_t n)
 
 	for (int i = 0; ok && i < LANES; i++)
 		ok = reserve_rows(&b->lane[i].queue, blocks_for(n));
-	b->grows = false;
 	return ok;
 }
 
 bool intake_reserve(struct intake *in, size_t n)
 {
-	bool ok = block_pool_fill(&in->pool, reserve_blocks(in, n));
+	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < in->n; i++) {
 		size_t share = i < in->cpus.n ? n / in->cpus.n : 0;
@@ -84,7 +83,7 @@ bool intake_reserve(struct intake *in, size_t n)
 		intake_set_up(in, &in->bucket[i]);
 		ok = reserve_in_bucket(&in->bucket[i], share + 1);
 	}
-	return ok;
+	return ok && block_pool_fill(&in->pool, reserve_blocks(in, n));
 }
 
 static bool lacks_memory(int r)
@@ -111,7 +110,7 @@ static bool has_free(struct bucket *b, struct pass *p)
 
 	lock_acquire(&b->lock);
 	any = b->state == BUCKET_SHUT || slots_any(&b->slots) ||
-	      (b->grows && vacancy_next(&b->slots) > 0);
+	      (block_pool_grows(b->pool) && vacancy_next(&b->slots) > 0);
 	if (!any)
 		p->scheduled += counter_read(&b->scheduled);
 	lock_release(&b->lock);
@@ -157,17 +156,13 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 	return r;
 }
 
-/*
- * From now on the last few slots are used, too.  And if more than n timers
- * exist (grows), all buckets allocate memory as they need it.
- */
-static void spare_none(struct intake *in, bool grows)
+/* From now on the last few slots are used, too. */
+static void spare_none(struct intake *in)
 {
 	for (uint32_t i = 0; i < in->n; i++) {
 		struct bucket *b = &in->bucket[i];
 
 		lock_acquire(&b->lock);
-		b->grows = b->grows || grows;
 		b->slots.all = true;
 		slots_set_enough(&b->slots);
 		lock_release(&b->lock);
@@ -179,7 +174,7 @@ static void spare_none(struct intake *in, bool grows)
  * free in buckets behind it, and others be taken in those before it.  Then
  * other calls have scheduled timers there since the last pass, and there is
  * another one.  Otherwise all timers that this pass has met existed together
- * when it began.
+ * when it began: more than the reserve is for.
  */
 static int schedule_reserved(struct intake *in, struct bucket *b,
 			     struct wakeup *w, const struct timer *t,
@@ -188,7 +183,7 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 	uint64_t last;
 	int r;
 
-	spare_none(in, false);
+	spare_none(in);
 	do {
 		last = p.scheduled;
 		p = (struct pass){.looks = ALL_LOOKS};
@@ -196,7 +191,7 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 		if (!lacks_memory(r))
 			return r;
 	} while (p.scheduled != last);
-	spare_none(in, true);
+	atom32_store(&in->pool.fixed, 0);
 	return bucket_schedule(b, w, t, ret_id);
 }
 

@@ -82,7 +82,7 @@ TT_NOINLINE bool sweep_for_call(struct bucket *b)
 	uint32_t used = b->slots.used, found = 0;
 	uint32_t words = b->slots.fresh - 1;
 
-	if (b->grows && used < b->sweep_at)
+	if (block_pool_grows(b->pool) && used < b->sweep_at)
 		return b->some_dead;
 	for (uint32_t i = 0; i < CALL_WORDS && i < words; i++) {
 		b->swept += UINT32_C(0x9e3779b9);

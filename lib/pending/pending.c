@@ -32,8 +32,7 @@ bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 
 bool pending_reserve(struct pending *p, size_t n)
 {
-	p->reserve = p->purge_at = 2 * n;
-	return heap_reserve(&p->heap, p->reserve) &&
+	return heap_reserve(&p->heap, 2 * n) &&
 	       heap_reserve(&p->blocks, reserve_blocks(p->intake, n));
 }
 
@@ -78,19 +77,28 @@ void pending_begin_turn(struct pending *p)
 	p->beyond = INT64_MAX;
 }
 
-/* False: there is none, and no memory. */
+static bool grows(const struct pending *p)
+{
+	return block_pool_grows(&p->intake->pool);
+}
+
+/* False: there is none, and no memory, or only that of a reserve. */
 static bool make_room(struct pending *p, struct heap *h)
 {
 	if (likely(heap_has_room(h)))
 		return true;
-	p->starved = p->starved || !heap_make_room(h);
+	p->starved = p->starved || !grows(p) || !heap_make_room(h);
 	return !p->starved;
 }
 
-/* Its timer waits in its bucket, which needs no memory. */
-static void strand(struct pending *p, const struct entry *e)
+/*
+ * Its timer waits in its bucket, which needs no memory.  False: the entry is of
+ * no use.
+ */
+static bool strand(struct pending *p, const struct entry *e)
 {
-	handover_strand(intake_bucket(p->intake, e->index), p->wakeup, e);
+	return handover_strand(intake_bucket(p->intake, e->index), p->wakeup,
+			       e);
 }
 
 void pending_add(struct pending *p, struct row r)
@@ -145,34 +153,6 @@ static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
 	return x == EXPIRY_PENDING;
 }
 
-/* Is the entry at i no longer of use? */
-static bool is_over_at(struct pending *p, size_t i)
-{
-	const struct entry *e = heap_at(&p->heap, i);
-	struct bucket *b = intake_bucket(p->intake, e->index);
-	struct slot *s = slots_of(&b->slots, e->index);
-
-	return !is_pending(p, s, expiry_look(b, s, e));
-}
-
-/*
- * The reserve is for twice as many entries as timers.  So when it is used up,
- * half of the entries are no longer of use.  Drops one of these, if there is
- * one.
- */
-static TT_NOINLINE void purge(struct pending *p)
-{
-	for (size_t n = p->heap.n; n > 0; n--, p->purged++) {
-		if (p->purged >= p->heap.n)
-			p->purged = 0;
-		if (is_over_at(p, p->purged)) {
-			heap_remove(&p->heap, p->purged);
-			return;
-		}
-	}
-	p->purge_at = 2 * p->heap.n;
-}
-
 /* The position of one of the later entries of a full heap. */
 static TT_NOINLINE size_t a_late_one(const struct pending *p)
 {
@@ -204,15 +184,13 @@ static TT_NOINLINE void take_place(struct pending *p, struct entry *e)
 /* Or strands it, or a later one, if there is no room and no memory. */
 static void keep(struct pending *p, struct entry e)
 {
-	if (unlikely(p->reserve > 0 && p->heap.n >= p->purge_at))
-		purge(p);
 	if (likely(make_room(p, &p->heap))) {
 		heap_push(&p->heap, e);
 		return;
 	}
 	take_place(p, &e);
-	p->beyond = e.deadline < p->beyond ? e.deadline : p->beyond;
-	strand(p, &e);
+	if (strand(p, &e) && e.deadline < p->beyond)
+		p->beyond = e.deadline;
 }
 
 /*
@@ -221,17 +199,17 @@ static void keep(struct pending *p, struct entry e)
  */
 static bool is_for_wheel(const struct pending *p, const struct entry *e)
 {
-	return p->heap.n >= HEAP_SMALL && p->reserve == 0 &&
+	return p->heap.n >= HEAP_SMALL && grows(p) &&
 	       wheel_level(&p->wheel, e->deadline) < WHEEL_LEVELS;
 }
 
 /* False: the entry goes to the heap. */
 static bool add_to_wheel(struct pending *p, struct entry e)
 {
-	if (p->heap.n < HEAP_SMALL || p->reserve > 0)
+	if (p->heap.n < HEAP_SMALL || !grows(p))
 		return false;
 	if (!p->spare && !p->starved) {
-		p->spare = block_pool_take(&p->intake->pool, true);
+		p->spare = block_pool_take(&p->intake->pool);
 		p->starved = !p->spare;
 	}
 	return wheel_add(&p->wheel, e, &p->spare);
@@ -410,8 +388,6 @@ struct entry pending_take(struct pending *p)
  */
 bool pending_tidy(struct pending *p, int64_t now)
 {
-	if (p->heap.n < p->reserve)
-		p->purge_at = p->reserve;
 	if (p->blocks.n <= BLOCKS_FEW ||
 	    heap_at(&p->blocks, BLOCKS_FEW)->deadline >
 		    clock_add(top(&p->blocks), NEAR_NS / 8) ||

@@ -24,18 +24,15 @@
  *     are dropped, and their slots are freed; those of timers that were moved
  *     are filed again.
  *  2. No call takes longer than it takes to file a block of entries.
- *     Exception: see 5.
  *  3. A timer that is cancelled here is found when its slice is opened or its
  *     deadline comes.  If the driver is awake then, that is at most half a
  *     second plus NEAR_NS later.
  *  4. If there is no memory, nothing is lost and the order is kept, and a timer
  *     costs more, but hardly more the more there are: timers for whose entries
  *     the heaps have no room are stranded (intake/handover.h).
- *  5. When a reserve is used up, no memory is allocated before the heap was
- *     searched for an entry that is no longer of use.  This costs two looks on
- *     average for each entry that is filed then.  If there is no such entry,
- *     because more timers are pending than the reserve is for, the heap is
- *     searched again when it is twice as large.
+ *  5. As long as no more timers exist than a reserve is for, no memory is
+ *     allocated: what the heaps have no room for is stranded then, too.  (They
+ *     have room for two entries a timer: some are of no use.)
  *
  * Not thread-safe; the driver owns it.
  */
@@ -54,11 +51,8 @@ struct pending {
 	struct heap blocks;  /* of blocks that are not yet opened */
 	struct block *spare; /* for the wheel; or NULL */
 	/* Since pending_begin_turn: */
-	bool starved;    /* there was no memory; it is not asked for again */
-	int64_t beyond;  /* what is due later must not run; see pending_file */
-	size_t reserve;  /* entries that the heap has room for; 0: no reserve */
-	size_t purge_at; /* the heap is purged when it has this many */
-	size_t purged;   /* the entry that a purge looks at next */
+	bool starved;   /* there was no memory; it is not asked for again */
+	int64_t beyond; /* what is due later must not run; see pending_file */
 };
 
 /* False: no memory. */

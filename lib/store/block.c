@@ -111,8 +111,9 @@ static struct block *take_from_new(struct block_pool *p, uint32_t *number)
 }
 
 /* Also touches it, so that the system provides it now. */
-struct block *block_pool_take(struct block_pool *p, bool grows)
+struct block *block_pool_take(struct block_pool *p)
 {
+	bool grows = block_pool_grows(p);
 	struct block *kept, *fresh = NULL;
 	uint32_t number = 0;
 
@@ -139,10 +140,11 @@ bool block_pool_fill(struct block_pool *p, size_t n)
 {
 	struct block *chain = NULL, *b;
 
-	for (; p->reserve < n && (b = block_pool_take(p, true)); p->reserve++)
+	for (; p->reserve < n && (b = block_pool_take(p)); p->reserve++)
 		block_push(&chain, b);
 	p->chain = chain;
 	p->n = p->reserve;
+	atom32_store(&p->fixed, 1);
 	return p->n == n;
 }
 

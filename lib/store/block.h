@@ -50,7 +50,8 @@ struct slab {
 /* All zero at first. */
 struct block_pool {
 	size_t reserve; /* constant: how many blocks the pool keeps; or 0 */
-	atomword held;  /* blocks that have memory, whoever has them */
+	atom32 fixed;  /* 1: there is no more than the reserve; see reserve.h */
+	atomword held; /* blocks that have memory, whoever has them */
 	struct lock lock;
 	/* Protected by the lock. */
 	struct block *chain;
@@ -71,10 +72,19 @@ static inline size_t block_pool_bytes(const struct block_pool *p)
 }
 
 /*
- * Takes a block that is kept; if there is none, and it may grow, another one.
- * NULL: there is none.
+ * May the instance take more memory?  Relaxed: it is only a hint, until all
+ * buckets were looked at.
  */
-struct block *block_pool_take(struct block_pool *p, bool grows);
+static inline bool block_pool_grows(const struct block_pool *p)
+{
+	return likely(atom32_load(&p->fixed) == 0);
+}
+
+/*
+ * Takes a block that is kept; if there is none, and the instance grows, another
+ * one.  NULL: there is none.
+ */
+struct block *block_pool_take(struct block_pool *p);
 
 /* Gives back a chain of blocks: the pool keeps some, and frees the rest. */
 void block_pool_give(struct block_pool *p, struct block *chain);

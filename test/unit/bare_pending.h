@@ -11,6 +11,7 @@
 #include "entries.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
+#include "intake/reserve.h"
 #include "pending/pending.h"
 
 /* NOW is what the clock shows in the beginning. */
@@ -31,6 +32,17 @@ static inline void begin_pending(uint32_t buckets)
 	watch = WATCH_VIRTUAL(NOW);
 	begin_intake(buckets);
 	ck_assert(pending_init(&pending, intake, &wakeup));
+}
+
+/* With memory for n timers here, and for some more in the buckets. */
+static inline void begin_reserve(size_t n)
+{
+	watch = WATCH_VIRTUAL(NOW);
+	make_intake(2);
+	ck_assert(intake_reserve(intake, 8 * n));
+	intake_set_open(intake, true);
+	ck_assert(pending_init(&pending, intake, &wakeup));
+	ck_assert(pending_reserve(&pending, n));
 }
 
 static inline void check(void)

@@ -14,7 +14,7 @@
 static inline struct block *block_alloc(void)
 {
 	struct block_pool p = {0};
-	struct block *b = block_pool_take(&p, true);
+	struct block *b = block_pool_take(&p);
 
 	if (!b)
 		abort();
@@ -34,7 +34,7 @@ static inline struct block **some(struct block **spares)
 static inline void no_block(struct block_pool *p)
 {
 	while (p->chain || (p->slab.first && p->slab.taken < SLAB_BLOCKS))
-		atomword_add(&p->held, -block_free(block_pool_take(p, true)));
+		atomword_add(&p->held, -block_free(block_pool_take(p)));
 }
 
 static inline size_t count_blocks(const struct block *b)

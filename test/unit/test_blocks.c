@@ -65,7 +65,7 @@ enum { N = 7 * SLAB_BLOCKS };
 
 static struct block *take(struct block_pool *p)
 {
-	struct block *b = block_pool_take(p, true);
+	struct block *b = block_pool_take(p);
 
 	ck_assert_ptr_nonnull(b);
 	memset(b->entry, 1, sizeof(b->entry));

@@ -430,8 +430,7 @@ START_TEST(opens_blocks_of_a_reserve)
 {
 	static int64_t deadline[N_AHEAD];
 
-	begin_pending(2);
-	ck_assert(pending_reserve(&pending, N_AHEAD));
+	begin_reserve(N_AHEAD);
 	collect_many(deadline, MS);
 	while (pending.blocks.n > BLOCKS_FEW) {
 		ck_assert(pending_tidy(&pending, now()));

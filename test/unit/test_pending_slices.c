@@ -195,11 +195,10 @@ START_TEST(bytes)
 	ck_assert_uint_le(all_bytes(), 2 * ALL);
 	end_pending();
 
-	begin_pending(2);
-	ck_assert(pending_reserve(&pending, N));
+	begin_reserve(N);
 	open_many(N);
-	ck_assert_uint_ge(all_bytes(), 2 * ALL);
-	ck_assert_uint_le(all_bytes(), 3 * ALL);
+	ck_assert_uint_ge(pending_bytes(&pending), 2 * ALL);
+	ck_assert_uint_le(pending_bytes(&pending), 3 * ALL);
 	end_pending();
 }
 END_TEST
@@ -209,10 +208,50 @@ START_TEST(a_reserve_does_without_slices)
 {
 	static uint64_t id[MANY];
 
-	begin_pending(2);
-	ck_assert(pending_reserve(&pending, MANY));
+	begin_reserve(MANY);
 	fill_slices(id);
 	ck_assert_uint_eq(wheel_count(&pending.wheel), 0);
+	end_pending();
+}
+END_TEST
+
+/* What it has no room for is stranded; what is of no use then goes. */
+START_TEST(a_reserve_takes_no_more)
+{
+	enum { LIVE = 500, DEAD = 2000 };
+	static uint64_t id[DEAD];
+	size_t size;
+
+	begin_reserve(LIVE);
+	size = pending.heap.size;
+	for (int i = 0; i < DEAD; i++)
+		id[i] = schedule(NOW + 1 + i * 7919 % DEAD);
+	collect(NOW + DEAD);
+	while (pending.blocks.n > 0)
+		run();
+	ck_assert_uint_gt(intake->bucket[0].stranded.first, 0);
+	for (int i = 0; i < DEAD; i++)
+		cancel(id[i]);
+	for (int i = 0; i < LIVE; i++)
+		schedule(NOW + MS + i);
+	for (int i = 0; i < LIVE; i++) {
+		pending_begin_turn(&pending);
+		must(earliest() == NOW + MS + i);
+		run();
+		must(pending.heap.size == size);
+	}
+	pending_begin_turn(&pending);
+	ck_assert_int_eq(earliest(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	/* More timers than it is for: as if there were none. */
+	atom32_store(&intake->pool.fixed, 0);
+	for (int i = 0; i < MANY; i++)
+		schedule(NOW + 2 * MS);
+	collect(NOW + 2 * MS);
+	ck_assert_int_eq(earliest(), NOW + 2 * MS);
+	ck_assert_uint_eq(in_buckets(), 0);
+	while (earliest() != INT64_MAX)
+		run();
 	end_pending();
 }
 END_TEST
@@ -227,6 +266,7 @@ int main(void)
 		slices_long_before,
 		bytes,
 		a_reserve_does_without_slices,
+		a_reserve_takes_no_more,
 	};
 
 	return RUN_TESTS("pending_slices", tests);

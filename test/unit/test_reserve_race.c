@@ -65,8 +65,7 @@ static void begin(size_t n)
 static void end_alone(void)
 {
 	ck_assert_uint_eq(fail_disarm(), 0);
-	for (uint32_t i = 0; i < BUCKETS; i++)
-		ck_assert(!intake->bucket[i].grows);
+	ck_assert(!block_pool_grows(&intake->pool));
 	end_intake();
 }
 
@@ -122,7 +121,7 @@ static void take_entries(struct bucket *b)
 /* All slots are dead, also the last few, which only a second pass uses. */
 static void use_up(void)
 {
-	spare_none(intake, false);
+	spare_none(intake);
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		fill(&intake->bucket[i]);
 	cancel_live();
@@ -227,7 +226,7 @@ static void use_all_up(void)
 	for (uint32_t i = 0; i < BUCKETS; i++) {
 		struct bucket *b = &intake->bucket[i];
 
-		b->grows = false;
+		atom32_store(&intake->pool.fixed, 1);
 		while (bucket_schedule(b, &wakeup, &far, NULL) == 0)
 			;
 	}
@@ -342,15 +341,6 @@ static bool meet(void)
 	return pthread_barrier_wait(&barrier) != 0;
 }
 
-static bool any_grows(void)
-{
-	for (uint32_t i = 0; i < BUCKETS; i++) {
-		if (intake->bucket[i].grows)
-			return true;
-	}
-	return false;
-}
-
 /* Each takes its share, and all of them together all that there is. */
 static void *race(void *arg)
 {
@@ -369,7 +359,7 @@ static void *race(void *arg)
 		for (int i = 0; i < SHARE; i++)
 			slot_cancel(intake_slot(intake, id[i]), id[i]);
 		meet();
-		grows = any_grows();
+		grows = block_pool_grows(&intake->pool);
 	}
 	return wrong || grows ? arg : NULL;
 }

@@ -362,12 +362,12 @@ START_TEST(calls_sweep_a_little)
 	for (int i = 0; i < 10; i++)
 		sweep_for_call(b);
 	ck_assert_uint_eq(b->slots.used, N);
-	b->grows = false;
+	atom32_store(&b->pool->fixed, 1);
 	sweep_for_call(b);
 	ck_assert_uint_lt(b->slots.used, N);
 	ck_assert_uint_ge(b->slots.used, N - SWEEP_LOOKS);
 	/* It has found many: the next one goes on. */
-	b->grows = true;
+	atom32_store(&b->pool->fixed, 0);
 	swept = b->slots.used;
 	sweep_for_call(b);
 	ck_assert_uint_lt(b->slots.used, swept);

@@ -277,7 +277,7 @@ START_TEST(spare_blocks_go_to_the_pool)
 	begin();
 	p = bucket->pool;
 	for (int i = 0; i < 3; i++)
-		block_push(&bucket->spares, block_pool_take(p, true));
+		block_push(&bucket->spares, block_pool_take(p));
 	visit_of(&v, NOW);
 	ck_assert(!step(&v));
 	ck_assert_uint_eq(count_blocks(bucket->spares), 1);

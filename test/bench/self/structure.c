@@ -64,7 +64,7 @@ static struct block *make_entries(size_t n)
 
 		e.deadline = (int64_t)(next_random(&rng) % (n * BENCH_US));
 		if (!b || b->n == BLOCK_ENTRIES) {
-			b = block_pool_take(&engine.intake->pool, true);
+			b = block_pool_take(&engine.intake->pool);
 			if (!b)
 				check(-ENOMEM, "block_pool_take");
 			b->n = 0;
