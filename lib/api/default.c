@@ -13,7 +13,7 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "os/base.h"
+#include "base/base.h"
 #include "os/system.h"
 #include "os/tool.h"
 

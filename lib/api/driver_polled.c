@@ -8,9 +8,9 @@
 
 #include "api/driver.h"
 #include "api/start.h"
+#include "base/base.h"
+#include "base/keep.h"
 #include "engine/turn.h"
-#include "os/base.h"
-#include "os/keep.h"
 
 TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 {

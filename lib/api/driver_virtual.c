@@ -6,10 +6,10 @@
 
 #include "api/driver.h"
 #include "api/start.h"
+#include "base/base.h"
+#include "base/keep.h"
 #include "engine/turn.h"
-#include "os/base.h"
 #include "os/clock.h"
-#include "os/keep.h"
 
 #include <limits.h>
 

@@ -18,7 +18,7 @@
 #ifndef TT_INSTANCES_H
 #define TT_INSTANCES_H
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 #include "os/lock.h"
 
 struct timerthread;

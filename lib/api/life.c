@@ -12,10 +12,10 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "os/base.h"
+#include "base/base.h"
+#include "base/keep.h"
 #include "os/clock.h"
 #include "os/condition.h"
-#include "os/keep.h"
 #include "os/memory.h"
 #include "os/tool.h"
 

@@ -11,9 +11,9 @@
 #include "config.h"
 
 #include "api/instance.h"
+#include "base/base.h"
+#include "base/keep.h"
 #include "engine/turn.h"
-#include "os/base.h"
-#include "os/keep.h"
 
 /* INT64_MIN: the driver is awake, or in a turn. */
 static int64_t next_deadline(struct timerthread *tt)

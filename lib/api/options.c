@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "os/base.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 
 #include "api/executor.h"
 #include "api/start.h"
-#include "os/keep.h"
+#include "base/keep.h"
 #include "os/tool.h"
 
 /* Sets what the engine takes from the options. */

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "os/base.h"
+#include "base/base.h"
 #include "os/clock.h"
 
 TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)

@@ -5,11 +5,11 @@
 #include "config.h"
 
 #include "api/instance.h"
+#include "base/base.h"
+#include "base/probe.h"
 #include "intake/reserve.h"
 #include "intake/schedule.h"
-#include "os/base.h"
 #include "os/clock.h"
-#include "os/probe.h"
 #include "os/tool.h"
 
 #include <errno.h>

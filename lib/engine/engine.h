@@ -9,6 +9,7 @@
 #ifndef TT_ENGINE_H
 #define TT_ENGINE_H
 
+#include "base/word64.h"
 #include "engine/await.h"
 #include "engine/cap.h"
 #include "engine/inside.h"
@@ -17,7 +18,6 @@
 #include "intake/intake.h"
 #include "intake/sweep.h"
 #include "intake/wakeup.h"
-#include "os/counter.h"
 #include "os/watch.h"
 #include "pending/pending.h"
 

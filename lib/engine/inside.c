@@ -8,11 +8,11 @@
  */
 #include "config.h"
 
+#include "base/keep.h"
+#include "base/text.h"
 #include "engine/inside.h"
 #include "os/call.h"
 #include "os/fork.h"
-#include "os/keep.h"
-#include "os/report.h"
 
 #include <pthread.h>
 #include <stddef.h>

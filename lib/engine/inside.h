@@ -29,11 +29,11 @@
 #ifndef TT_INSIDE_H
 #define TT_INSIDE_H
 
+#include "base/atomic.h"
+#include "base/base.h"
+#include "base/word64.h"
 #include "engine/measure.h"
 #include "engine/ongoing.h"
-#include "os/atomic.h"
-#include "os/base.h"
-#include "os/word64.h"
 #include "timerthread.h"
 
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 #ifndef TT_MEASURE_H
 #define TT_MEASURE_H
 
-#include "os/histogram.h"
+#include "base/histogram.h"
 #include "os/watch.h"
 
 struct measured {

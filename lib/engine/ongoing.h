@@ -11,7 +11,7 @@
 #ifndef TT_ONGOING_H
 #define TT_ONGOING_H
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 #include "timerthread.h"
 
 /* How to ask for the task; constant once the instance is started. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/atomic.h"
 #include "os/clock.h"
-#include "os/point.h"
 
 int64_t clock_now(clockid_t clock)
 {

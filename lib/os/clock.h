@@ -5,7 +5,7 @@
 #ifndef TT_CLOCK_H
 #define TT_CLOCK_H
 
-#include "os/base.h"
+#include "base/base.h"
 
 #include <stdint.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/base.h"
+#include "base/base.h"
 #include "os/memory.h"
 #include "os/tool.h"
 

@@ -14,7 +14,7 @@
 #ifndef TT_THREAD_H
 #define TT_THREAD_H
 
-#include "os/base.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -28,7 +28,7 @@
 #ifndef TT_TOOL_H
 #define TT_TOOL_H
 
-#include "os/base.h"
+#include "base/base.h"
 
 #include <stddef.h>
 

@@ -14,7 +14,7 @@
 #ifndef TT_BLOCK_H
 #define TT_BLOCK_H
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 #include "store/entry.h"
 
 #include <stdbool.h>

@@ -4,9 +4,9 @@
  */
 #include "config.h"
 
-#include "os/base.h"
-#include "os/keep.h"
-#include "os/text.h"
+#include "base/base.h"
+#include "base/keep.h"
+#include "base/text.h"
 #include "view/nearest.h"
 #include "view/running.h"
 #include "view/stats.h"

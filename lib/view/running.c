@@ -3,11 +3,11 @@
 
 #include "view/running.h"
 
+#include "base/base.h"
+#include "base/keep.h"
 #include "engine/fire.h"
-#include "os/base.h"
 #include "os/call.h"
 #include "os/clock.h"
-#include "os/keep.h"
 
 #include <errno.h>
 

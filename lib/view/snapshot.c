@@ -7,8 +7,8 @@
  */
 #include "config.h"
 
-#include "os/base.h"
-#include "os/keep.h"
+#include "base/base.h"
+#include "base/keep.h"
 #include "os/memory.h"
 #include "view/stats.h"
 

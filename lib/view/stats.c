@@ -3,8 +3,8 @@
 
 #include "view/stats.h"
 
+#include "base/base.h"
 #include "intake/walk.h"
-#include "os/base.h"
 #include "view/running.h"
 
 #include <errno.h>

@@ -27,7 +27,7 @@
 #undef pages_free
 #undef thread_create
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 
 #include <errno.h>
 

@@ -12,9 +12,9 @@
  */
 #include "stand_ins.h"
 
+#include "base/word64.h"
 #include "intake/intake.h"
 #include "intake/sweep.h"
-#include "os/counter.h"
 #include "os/pages.h"
 #include "store/vacancy.h"
 
