@@ -5,8 +5,8 @@
 #include "base/keep.h"
 #include "os/call.h"
 #include "os/clock.h"
-#include "os/condition.h"
 #include "os/memory.h"
+#include "os/thread.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "api/runs.h"
 
-#include "os/pages.h"
+#include "os/memory.h"
 #include "os/tool.h"
 
 bool runs_open(struct runs *r, uint32_t n)

@@ -5,7 +5,7 @@
 #include "intake/reserve.h"
 #include "os/clock.h"
 #include "os/fork.h"
-#include "os/pages.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <string.h>

@@ -18,7 +18,7 @@
 #include "intake/intake.h"
 #include "intake/sweep.h"
 #include "intake/wakeup.h"
-#include "os/watch.h"
+#include "os/clock.h"
 #include "pending/pending.h"
 
 /* How far reclaiming has come; see reclaim.h.  Times by CLOCK_MONOTONIC. */

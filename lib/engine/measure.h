@@ -17,7 +17,7 @@
 #define TT_MEASURE_H
 
 #include "base/histogram.h"
-#include "os/watch.h"
+#include "os/clock.h"
 
 struct measured {
 	struct histogram lateness;

@@ -57,9 +57,9 @@
 #include "base/base.h"
 #include "base/word64.h"
 #include "intake/bucket_set.h"
+#include "os/clock.h"
 #include "os/lock.h"
 #include "os/sleeper.h"
-#include "os/watch.h"
 #include "timerthread.h"
 
 #include <stdbool.h>

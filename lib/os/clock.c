@@ -56,3 +56,20 @@ int64_t clock_add(int64_t a, int64_t b)
 		return sum;
 	return b > 0 ? INT64_MAX : INT64_MIN;
 }
+
+int64_t watch_virtual_now(struct watch *w)
+{
+	int64_t now;
+
+	lock_acquire(&w->lock);
+	now = w->shown;
+	lock_release(&w->lock);
+	return now;
+}
+
+void watch_set(struct watch *w, int64_t now)
+{
+	lock_acquire(&w->lock);
+	w->shown = now;
+	lock_release(&w->lock);
+}

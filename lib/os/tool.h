@@ -82,8 +82,4 @@ static inline void tool_heed(void)
 		tool_here()->heed();
 }
 
-/* The tools that may be present; NULL: this one is not. */
-const struct tool *tool_tsan(void);
-const struct tool *tool_valgrind(void);
-
 #endif

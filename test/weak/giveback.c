@@ -15,7 +15,7 @@
 #include "base/word64.h"
 #include "intake/intake.h"
 #include "intake/sweep.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "store/vacancy.h"
 
 /* As with POSIX alone. */

@@ -17,8 +17,8 @@
 
 #include "base/keep.h"
 #include "os/clock.h"
-#include "os/condition.h"
 #include "os/futex.h"
+#include "os/thread.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 
 #include "harness.h"
 #include "intake/block_pool.h"
-#include "os/pages.h"
+#include "os/memory.h"
 
 #include <stdbool.h>
 #include <stdio.h>
