@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "engine/inside.h"
 #include "engine/reclaim.h"
-#include "engine/spin.h"
 #include "engine/turn.h"
 #include "os/call.h"
 

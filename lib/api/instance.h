@@ -15,8 +15,8 @@
 #define TT_INSTANCE_H
 
 #include "api/instances.h"
-#include "api/runs.h"
 #include "engine/engine.h"
+#include "engine/runs.h"
 #include "os/fork.h"
 #include "os/thread.h"
 #include "timerthread.h"

@@ -33,10 +33,15 @@
 #include "base/base.h"
 #include "base/word64.h"
 #include "engine/measure.h"
-#include "engine/ongoing.h"
 #include "timerthread.h"
 
 #include <stdbool.h>
+
+/* How to ask for the task; constant once the instance is started. */
+struct task_id {
+	timerthread_task_id_fn *fn; /* NULL: there are only threads */
+	void *ctx;
+};
 
 /* A run of a timer. */
 struct run {
@@ -99,7 +104,7 @@ struct current {
 	struct timerthread *tt;
 	timerthread_id id; /* 0: nobody can ask for it */
 	uint64_t overrun;
-	struct ongoing *ongoing; /* if there are tasks; or NULL */
+	struct ongoing *ongoing; /* the call's task, if it has one; or NULL */
 	uint32_t generation;     /* see fork.h */
 };
 

@@ -37,9 +37,9 @@ static struct inside inside;
 static bool seen;
 static struct run sighting;
 
-void ongoing_forget(struct ongoing *o)
+void memory_free(void *p)
 {
-	(void)o;
+	(void)p;
 }
 
 static void callback(void *arg)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "api/runs.h"
-
+#include "engine/runs.h"
 #include "os/memory.h"
 #include "os/tool.h"
 
