@@ -189,7 +189,7 @@ finds os/lock.c '#include "store/slot.h"' 'os/lock.c: store/slot.h is above'
 finds os/lock.c ' # include <store/slot.h>' 'lock.c: .* is to be in quotes'
 finds pending/wheel.c '#include "engine/engine.h"' 'wheel.c: engine.* is above'
 finds engine/fire.h '#include  "api/instance.h"' 'fire.h: api/instance.h is above'
-finds api/start.c '#include "view/stats.h"' 'start.c: view/stats.h is above'
+finds api/driver.c '#include "view/stats.h"' 'driver.c: view/stats.h is above'
 finds base/text.c '#include "os/lock.h"' 'text.c: os/lock.h is above'
 finds base/text.c '#include <sys/mman.h>' '<sys/mman.h> is for lib/os'
 finds base/keep.c 'long n(void) { return sysconf(84); }' \

@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "api/start.h"
 #include "base/base.h"
 #include "base/keep.h"
 #include "engine/turn.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of an instance: create, stop, destroy; its start is in start.c.
+ * The life of an instance: create, stop, destroy; its start is in driver.c.
  *
  * A stop shuts the buckets, each under its lock, before it stops the driver.
  * So a schedule call has either put its timer into its bucket by then, or
