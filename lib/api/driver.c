@@ -7,8 +7,6 @@
 #include "engine/reclaim.h"
 #include "os/tool.h"
 
-#include <errno.h>
-
 /* Sets what the engine takes from the options. */
 static void set_options(struct timerthread *tt, const struct start *how)
 {

@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "base/base.h"
 #include "base/keep.h"
 #include "engine/turn.h"
 

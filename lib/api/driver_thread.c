@@ -5,8 +5,6 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "base/base.h"
-#include "engine/inside.h"
 #include "engine/reclaim.h"
 #include "engine/turn.h"
 #include "os/call.h"

@@ -5,10 +5,8 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "base/base.h"
 #include "base/keep.h"
 #include "engine/turn.h"
-#include "os/clock.h"
 
 #include <limits.h>
 

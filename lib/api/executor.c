@@ -4,7 +4,6 @@
 #include "api/executor.h"
 #include "base/keep.h"
 #include "engine/fire.h"
-#include "engine/inside.h"
 #include "intake/handover.h"
 #include "os/tool.h"
 

@@ -4,9 +4,7 @@
 #include "api/instance.h"
 #include "base/keep.h"
 #include "os/call.h"
-#include "os/clock.h"
 #include "os/memory.h"
-#include "os/thread.h"
 
 #include <string.h>
 

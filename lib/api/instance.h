@@ -23,7 +23,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 enum life {
 	LIFE_NEW,

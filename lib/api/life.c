@@ -12,11 +12,8 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "base/base.h"
 #include "base/keep.h"
-#include "os/clock.h"
 #include "os/memory.h"
-#include "os/thread.h"
 #include "os/tool.h"
 
 TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)

@@ -5,10 +5,8 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "base/base.h"
 #include "base/keep.h"
 #include "engine/turn.h"
-#include "os/clock.h"
 
 TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
 {

@@ -3,7 +3,6 @@
 
 #include "engine/engine.h"
 #include "intake/reserve.h"
-#include "os/clock.h"
 #include "os/fork.h"
 #include "os/memory.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/probe.h"
 #include "engine/fire.h"
-#include "engine/inside.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
 #include "os/tool.h"

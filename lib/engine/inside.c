@@ -15,9 +15,6 @@
 #include "os/fork.h"
 #include "os/memory.h"
 
-#include <pthread.h>
-#include <stddef.h>
-
 static TT_THREAD_LOCAL struct current current;
 
 /* When a thread ends, its record is deleted.  Constant once loaded. */

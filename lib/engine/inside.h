@@ -29,13 +29,9 @@
 #ifndef TT_INSIDE_H
 #define TT_INSIDE_H
 
-#include "base/atomic.h"
-#include "base/base.h"
 #include "base/word64.h"
 #include "engine/measure.h"
 #include "timerthread.h"
-
-#include <stdbool.h>
 
 /* How to ask for the task; constant once the instance is started. */
 struct task_id {

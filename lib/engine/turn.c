@@ -4,7 +4,6 @@
 #include "engine/fire.h"
 #include "engine/reclaim.h"
 #include "engine/turn.h"
-#include "os/clock.h"
 
 /*
  * How many entries that are not due a turn opens or looks at.  That takes half

@@ -11,8 +11,6 @@
 
 #include "os/lock.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000

@@ -10,8 +10,6 @@
 #include "base/base.h"
 #include "os/system.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <unistd.h>
 
 /*

@@ -14,9 +14,7 @@
 #define TT_FUTEX_H
 
 #include "base/atomic.h"
-#include "base/base.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 /*

@@ -24,9 +24,7 @@
 #define TT_SLEEPER_H
 
 #include "base/atomic.h"
-#include "base/base.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 struct sleeper {

@@ -19,7 +19,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
 #define THREAD_NAME_SIZE 16 /* Linux's limit, with the terminating zero byte */

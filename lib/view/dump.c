@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include "base/base.h"
 #include "base/keep.h"
 #include "base/text.h"
 #include "intake/walk.h"

@@ -10,7 +10,6 @@
  */
 #include "config.h"
 
-#include "base/base.h"
 #include "base/keep.h"
 #include "base/text.h"
 #include "os/memory.h"

@@ -7,7 +7,6 @@
  */
 #include "config.h"
 
-#include "base/base.h"
 #include "base/keep.h"
 #include "os/memory.h"
 #include "view/stats.h"

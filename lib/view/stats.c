@@ -3,11 +3,9 @@
 
 #include "view/stats.h"
 
-#include "base/base.h"
 #include "intake/walk.h"
 #include "view/running.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define STAT(which) TIMERTHREAD_STAT_##which
