@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "base/base.h"
 #include "engine/inside.h"
-#include "os/base.h"
 
 #include <errno.h>
 

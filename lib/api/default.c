@@ -13,11 +13,7 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "os/base.h"
-#include "os/system.h"
 #include "os/tool.h"
-
-#include <errno.h>
 
 /* An address.  Written only by compare-and-swap. */
 static atomword shared;

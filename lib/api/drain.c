@@ -11,13 +11,11 @@
 #include "config.h"
 
 #include "api/instance.h"
+#include "base/keep.h"
 #include "intake/walk.h"
-#include "os/base.h"
 #include "os/call.h"
-#include "os/keep.h"
 #include "os/tool.h"
 
-#include <errno.h>
 #include <limits.h>
 
 struct sweep {

@@ -7,10 +7,8 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "api/start.h"
+#include "base/keep.h"
 #include "engine/turn.h"
-#include "os/base.h"
-#include "os/keep.h"
 
 TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 {

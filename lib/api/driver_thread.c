@@ -5,12 +5,8 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "api/start.h"
-#include "engine/inside.h"
 #include "engine/reclaim.h"
-#include "engine/spin.h"
 #include "engine/turn.h"
-#include "os/base.h"
 #include "os/call.h"
 
 /* Calls a hook.  False: in a child of fork(2), where this thread ends. */

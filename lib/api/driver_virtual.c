@@ -5,11 +5,8 @@
 #include "config.h"
 
 #include "api/driver.h"
-#include "api/start.h"
+#include "base/keep.h"
 #include "engine/turn.h"
-#include "os/base.h"
-#include "os/clock.h"
-#include "os/keep.h"
 
 #include <limits.h>
 

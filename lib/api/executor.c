@@ -2,10 +2,9 @@
 #include "config.h"
 
 #include "api/executor.h"
+#include "base/keep.h"
 #include "engine/fire.h"
-#include "engine/inside.h"
 #include "intake/handover.h"
-#include "os/keep.h"
 #include "os/tool.h"
 
 struct offer {

@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include "api/instance.h"
+#include "base/keep.h"
 #include "os/call.h"
-#include "os/clock.h"
-#include "os/condition.h"
-#include "os/keep.h"
 #include "os/memory.h"
 
 #include <string.h>

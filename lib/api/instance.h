@@ -15,15 +15,14 @@
 #define TT_INSTANCE_H
 
 #include "api/instances.h"
-#include "api/runs.h"
 #include "engine/engine.h"
+#include "engine/runs.h"
 #include "os/fork.h"
 #include "os/thread.h"
 #include "timerthread.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 enum life {
 	LIFE_NEW,

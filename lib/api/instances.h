@@ -18,8 +18,7 @@
 #ifndef TT_INSTANCES_H
 #define TT_INSTANCES_H
 
-#include "os/atomic.h"
-#include "os/lock.h"
+#include <stdint.h>
 
 struct timerthread;
 

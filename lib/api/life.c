@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of an instance: create, stop, destroy; its start is in start.c.
+ * The life of an instance: create, stop, destroy; its start is in driver.c.
  *
  * A stop shuts the buckets, each under its lock, before it stops the driver.
  * So a schedule call has either put its timer into its bucket by then, or
@@ -12,10 +12,7 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "os/base.h"
-#include "os/clock.h"
-#include "os/condition.h"
-#include "os/keep.h"
+#include "base/keep.h"
 #include "os/memory.h"
 #include "os/tool.h"
 

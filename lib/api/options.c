@@ -5,10 +5,7 @@
 #include "config.h"
 
 #include "api/instance.h"
-#include "os/base.h"
 
-#include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 /* A longer spin would waste a CPU. */

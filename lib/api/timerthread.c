@@ -5,14 +5,10 @@
 #include "config.h"
 
 #include "api/instance.h"
+#include "base/probe.h"
 #include "intake/reserve.h"
 #include "intake/schedule.h"
-#include "os/base.h"
-#include "os/clock.h"
-#include "os/probe.h"
 #include "os/tool.h"
-
-#include <errno.h>
 
 /* No place is free: because of the cap, or after a stop because of that. */
 static TT_NOINLINE int why_full(struct timerthread *tt)

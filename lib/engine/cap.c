@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "engine/cap.h"
-#include "os/pages.h"
+#include "os/memory.h"
 
 static size_t purses_size(uint32_t n)
 {

@@ -36,9 +36,9 @@
 #ifndef TT_CAP_H
 #define TT_CAP_H
 
+#include "base/tally.h"
 #include "os/cpu.h"
 #include "os/lock.h"
-#include "os/tally.h"
 
 #include <stddef.h>
 

@@ -3,9 +3,8 @@
 
 #include "engine/engine.h"
 #include "intake/reserve.h"
-#include "os/clock.h"
 #include "os/fork.h"
-#include "os/pages.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #ifndef TT_ENGINE_H
 #define TT_ENGINE_H
 
+#include "base/word64.h"
 #include "engine/await.h"
 #include "engine/cap.h"
 #include "engine/inside.h"
@@ -17,8 +18,7 @@
 #include "intake/intake.h"
 #include "intake/sweep.h"
 #include "intake/wakeup.h"
-#include "os/counter.h"
-#include "os/watch.h"
+#include "os/clock.h"
 #include "pending/pending.h"
 
 /* How far reclaiming has come; see reclaim.h.  Times by CLOCK_MONOTONIC. */

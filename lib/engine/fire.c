@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/probe.h"
 #include "engine/fire.h"
-#include "engine/inside.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
-#include "os/probe.h"
 #include "os/tool.h"
 
 #include <limits.h>

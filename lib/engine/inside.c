@@ -4,18 +4,16 @@
  * that, each thread has a record of its own.  The record is a copy, and refers
  * to nothing that is freed when the callback ends, because the task may have
  * left this thread by then.  An object that the call and the record both hold
- * says whether the call has ended (ongoing.h).
+ * says whether the call has ended; the last one to let go frees it.
  */
 #include "config.h"
 
+#include "base/keep.h"
+#include "base/text.h"
 #include "engine/inside.h"
 #include "os/call.h"
 #include "os/fork.h"
-#include "os/keep.h"
-#include "os/report.h"
-
-#include <pthread.h>
-#include <stddef.h>
+#include "os/memory.h"
 
 static TT_THREAD_LOCAL struct current current;
 
@@ -25,6 +23,30 @@ static bool has_key;
 
 /* 1: it was said that a task has changed its thread. */
 static atom32 reported;
+
+/* A call in a task. */
+struct ongoing {
+	atom32 holders;         /* 2, until the call or the record lets go */
+	struct task_id task_id; /* constant */
+	uintptr_t who;          /* the task; constant */
+};
+
+/* The call has ended, or the record is deleted.  o may be NULL. */
+static void ongoing_forget(struct ongoing *o)
+{
+	/* Pairs with itself: the thread that frees it comes after the other. */
+	if (o && atom32_add(&o->holders, UINT32_MAX) == 1)
+		memory_free(o);
+}
+
+/*
+ * For a thread that has the record.  Acquire: pairs with the addition in
+ * ongoing_forget.
+ */
+static bool ongoing_is(const struct ongoing *o)
+{
+	return atom32_load_acquire(&o->holders) == 2;
+}
 
 static void forget_all(void *arg)
 {
@@ -39,11 +61,16 @@ __attribute__((constructor)) static void make_key(void)
 }
 
 /* NULL: no memory, or no key. */
-static struct ongoing *begin_ongoing(const struct task_id *t, uintptr_t who)
+static struct ongoing *ongoing_begin(const struct task_id *t, uintptr_t who)
 {
-	return has_key && pthread_setspecific(key, &current) == 0
-		       ? ongoing_begin(t, who)
-		       : NULL;
+	struct ongoing *o;
+
+	if (!has_key || pthread_setspecific(key, &current) != 0)
+		return NULL;
+	o = memory_alloc(sizeof(*o));
+	if (o)
+		*o = (struct ongoing){.holders = 2, .task_id = *t, .who = who};
+	return o;
 }
 
 struct question {
@@ -105,7 +132,7 @@ static struct current enter_call(struct timerthread *tt,
 	timerthread_id id = run->id;
 
 	/* Only a timer's run can be asked for, and no task's without memory. */
-	if (unlikely(t->fn != NULL) && id != 0 && !(o = begin_ongoing(t, who)))
+	if (unlikely(t->fn != NULL) && id != 0 && !(o = ongoing_begin(t, who)))
 		id = 0;
 	return (struct current){in, tt, id, run->overrun, o, fork_generation()};
 }

@@ -29,14 +29,15 @@
 #ifndef TT_INSIDE_H
 #define TT_INSIDE_H
 
+#include "base/word64.h"
 #include "engine/measure.h"
-#include "engine/ongoing.h"
-#include "os/atomic.h"
-#include "os/base.h"
-#include "os/word64.h"
 #include "timerthread.h"
 
-#include <stdbool.h>
+/* How to ask for the task; constant once the instance is started. */
+struct task_id {
+	timerthread_task_id_fn *fn; /* NULL: there are only threads */
+	void *ctx;
+};
 
 /* A run of a timer. */
 struct run {
@@ -99,7 +100,7 @@ struct current {
 	struct timerthread *tt;
 	timerthread_id id; /* 0: nobody can ask for it */
 	uint64_t overrun;
-	struct ongoing *ongoing; /* if there are tasks; or NULL */
+	struct ongoing *ongoing; /* the call's task, if it has one; or NULL */
 	uint32_t generation;     /* see fork.h */
 };
 

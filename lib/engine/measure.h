@@ -16,8 +16,8 @@
 #ifndef TT_MEASURE_H
 #define TT_MEASURE_H
 
-#include "os/histogram.h"
-#include "os/watch.h"
+#include "base/histogram.h"
+#include "os/clock.h"
 
 struct measured {
 	struct histogram lateness;

@@ -5,7 +5,6 @@
 #include "intake/arrival.h"
 #include "intake/garbage.h"
 #include "intake/handover.h"
-#include "os/clock.h"
 
 /*
  * How much time steps take, in entries that are opened: to restore a timer that

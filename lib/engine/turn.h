@@ -15,6 +15,10 @@
  * begins with the rest of it: what came later, with whatever deadline, does not
  * run before that.
  *
+ * The kernel ends a sleep 5 to 100 us late.  If timers must be on time, the
+ * driver ends its sleep before the deadline, and spins: it watches the clock
+ * for the rest of the time.
+ *
  * Guarantees:
  *  1. A timer never runs before its deadline, and the timers of a turn run in
  *     the order of their deadlines.
@@ -33,8 +37,12 @@
  *  7. If its time is over, it takes no other step, but for TURN_STEPS of them
  *     if no timer has run: so each turn gets on.  (The rows are read in any
  *     case, see 3.)
+ *  8. The driver spins only for a timer that was live when the spin began, and
+ *     no longer than the spin that was set.
+ *  9. If an earlier timer is scheduled while the driver spins, the driver
+ *     notices that immediately, and no system call is needed.
  *
- * The driver.
+ * The driver; to spin, if it is a timer thread.
  */
 #ifndef TT_TURN_H
 #define TT_TURN_H
@@ -59,5 +67,12 @@ bool engine_turn(struct engine *e, int64_t until);
  * that were taken out.
  */
 int64_t engine_next(struct engine *e, int64_t limit);
+
+/*
+ * To be called after a turn.  If the deadline of a live timer comes within the
+ * spin, returns true when it has come, or when something else needs a turn.
+ * False: there is no such timer.
+ */
+bool spin_until_due(struct engine *e);
 
 #endif

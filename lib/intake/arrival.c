@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/keep.h"
 #include "intake/arrival.h"
 #include "intake/garbage.h"
 #include "intake/sweep.h"
-#include "os/keep.h"
 #include "store/vacancy.h"
 
 int arrival_grow_slots(struct bucket *b)

@@ -32,10 +32,10 @@
 #ifndef TT_BUCKET_H
 #define TT_BUCKET_H
 
+#include "base/base.h"
+#include "base/word64.h"
 #include "intake/distance.h"
 #include "intake/wakeup.h"
-#include "os/base.h"
-#include "os/counter.h"
 #include "os/lock.h"
 #include "store/queue.h"
 #include "store/slot_heap.h"

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "intake/intake.h"
-#include "os/pages.h"
+#include "os/memory.h"
 
 /* How many other buckets are looked at. */
 #define OTHERS 8

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/probe.h"
 #include "intake/arrival.h"
 #include "intake/bucket.h"
 #include "intake/handover.h"
-#include "os/probe.h"
 #include "os/tool.h"
 
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,

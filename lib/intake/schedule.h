@@ -9,8 +9,8 @@
 #ifndef TT_SCHEDULE_H
 #define TT_SCHEDULE_H
 
+#include "base/probe.h"
 #include "intake/arrival.h"
-#include "os/probe.h"
 
 /*
  * Schedules a timer that does not repeat.  False: something is not usual, and

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "intake/sweep.h"
-#include "os/pages.h"
+#include "os/memory.h"
 
 /* How many words a call sweeps. */
 #define CALL_WORDS 8

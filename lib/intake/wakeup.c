@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/probe.h"
 #include "intake/wakeup.h"
 #include "os/clock.h"
 #include "os/memory.h"
-#include "os/probe.h"
 
 #include <string.h>
 

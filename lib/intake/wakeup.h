@@ -53,13 +53,13 @@
 #ifndef TT_WAKEUP_H
 #define TT_WAKEUP_H
 
+#include "base/atomic.h"
+#include "base/base.h"
+#include "base/word64.h"
 #include "intake/bucket_set.h"
-#include "os/atomic.h"
-#include "os/base.h"
-#include "os/counter.h"
+#include "os/clock.h"
 #include "os/lock.h"
 #include "os/sleeper.h"
-#include "os/watch.h"
 #include "timerthread.h"
 
 #include <stdbool.h>

@@ -11,10 +11,10 @@
  */
 #include "config.h"
 
-#include "os/base.h"
+#include "base/base.h"
+#include "base/text.h"
 #include "os/call.h"
 #include "os/fork.h"
-#include "os/report.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/atomic.h"
 #include "os/clock.h"
-#include "os/point.h"
 
 int64_t clock_now(clockid_t clock)
 {
@@ -55,4 +55,21 @@ int64_t clock_add(int64_t a, int64_t b)
 	if (!__builtin_add_overflow(a, b, &sum))
 		return sum;
 	return b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+int64_t watch_virtual_now(struct watch *w)
+{
+	int64_t now;
+
+	lock_acquire(&w->lock);
+	now = w->shown;
+	lock_release(&w->lock);
+	return now;
+}
+
+void watch_set(struct watch *w, int64_t now)
+{
+	lock_acquire(&w->lock);
+	w->shown = now;
+	lock_release(&w->lock);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time as the library counts it: signed 64-bit nanoseconds.
+ * Time as the library counts it: signed 64-bit nanoseconds.  And the clock of
+ * an instance, a watch: a clock of the kernel, or a virtual one, which shows
+ * the time that it was last set to.
+ *
+ * The driver: watch_set.  The rest: any thread.
  */
 #ifndef TT_CLOCK_H
 #define TT_CLOCK_H
 
-#include "os/base.h"
+#include "os/lock.h"
 
-#include <stdint.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000
@@ -29,6 +32,33 @@ int64_t clock_add(int64_t a, int64_t b);
 static inline int64_t clock_later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
+}
+
+struct watch {
+	/* Constant. */
+	clockid_t clock; /* the kernel's clock, to sleep on and to show */
+	bool is_virtual; /* if so, `shown` is what it shows */
+	struct lock lock;
+	int64_t shown; /* protected by the lock */
+};
+
+/* A virtual clock that shows the time t. */
+#define WATCH_VIRTUAL(t)                                                       \
+	((struct watch){                                                       \
+		.clock = CLOCK_MONOTONIC, .is_virtual = true, .shown = (t)})
+
+int64_t watch_virtual_now(struct watch *w);
+void watch_set(struct watch *w, int64_t now);
+
+/* Does it always go on: is it never set back, and does it never stand still? */
+static inline bool watch_goes_on(const struct watch *w)
+{
+	return !w->is_virtual && w->clock != CLOCK_REALTIME;
+}
+
+static inline int64_t watch_now(struct watch *w)
+{
+	return w->is_virtual ? watch_virtual_now(w) : clock_now(w->clock);
 }
 
 #endif

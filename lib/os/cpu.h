@@ -7,11 +7,9 @@
 #ifndef TT_CPU_H
 #define TT_CPU_H
 
-#include "os/base.h"
+#include "base/base.h"
 #include "os/system.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <unistd.h>
 
 /*

@@ -9,7 +9,6 @@
 #include "os/fork.h"
 #include "os/tool.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* A section of its own: the other variables need not begin a page, too. */

@@ -13,10 +13,8 @@
 #ifndef TT_FUTEX_H
 #define TT_FUTEX_H
 
-#include "os/atomic.h"
-#include "os/base.h"
+#include "base/atomic.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 /*

@@ -4,8 +4,6 @@
 #include "os/futex.h"
 #include "os/lock.h"
 
-#include <stdbool.h>
-
 #define SPINS 64
 
 static bool spin(struct lock *l, bool hot)

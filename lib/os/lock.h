@@ -57,8 +57,8 @@
 #ifndef TT_LOCK_H
 #define TT_LOCK_H
 
-#include "os/atomic.h"
-#include "os/base.h"
+#include "base/atomic.h"
+#include "base/base.h"
 
 struct lock {
 	atom32 held;  /* 1 while a thread is in the section */

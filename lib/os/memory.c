@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/base.h"
+#include "base/base.h"
 #include "os/memory.h"
+#include "os/system.h"
 #include "os/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static TT_NOINLINE void *taken(void *p, size_t size)
 {
@@ -40,4 +43,42 @@ void memory_move(void *to, const void *from, size_t size)
 	tool_ignore();
 	memmove(to, from, size);
 	tool_heed();
+}
+
+/*
+ * Of LeakSanitizer, if the program was built with it; declared as there.  By
+ * itself, it does not look into memory that comes directly from the kernel.  If
+ * only such memory points to an allocation, for example to a timer's argument,
+ * it takes that for leaked.
+ */
+#define WEAK __attribute__((weak, visibility("default")))
+WEAK void __lsan_register_root_region(const void *p, size_t size);
+WEAK void __lsan_unregister_root_region(const void *p, size_t size);
+
+void *pages_alloc(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	system_keep_pages_small(p, size);
+	if (HAVE_WEAK && __lsan_register_root_region)
+		__lsan_register_root_region(p, size);
+	tool_hide(p, size);
+	return p;
+}
+
+void pages_free(void *p, size_t size)
+{
+	if (!p)
+		return;
+	if (HAVE_WEAK && __lsan_unregister_root_region)
+		__lsan_unregister_root_region(p, size);
+	munmap(p, size);
+}
+
+size_t pages_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
 }

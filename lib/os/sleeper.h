@@ -23,10 +23,8 @@
 #ifndef TT_SLEEPER_H
 #define TT_SLEEPER_H
 
-#include "os/atomic.h"
-#include "os/base.h"
+#include "base/atomic.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 struct sleeper {

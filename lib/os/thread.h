@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of the library's own, and its settings.
+ * A thread of the library's own, and its settings; and a condition variable,
+ * with times as the library counts them.
  *
  * Guarantees:
  *  1. No signal is ever delivered to the thread, except those that a fault
@@ -9,15 +10,16 @@
  *  3. Its sleeps end on time: on Linux the kernel's timer slack is 1 ns there,
  *     not 50 us.
  *
- * Any thread: create, make_ordinary, serves.  The new thread: prepare, first.
+ * The new thread: prepare, first.  The rest: any thread.
  */
 #ifndef TT_THREAD_H
 #define TT_THREAD_H
 
-#include "os/base.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <time.h>
 
 #define THREAD_NAME_SIZE 16 /* Linux's limit, with the terminating zero byte */
 
@@ -43,5 +45,17 @@ void thread_prepare(const char *name, const void *owner);
  * data.  A later thread with its pthread_t does not.
  */
 bool thread_serves(const void *owner);
+
+/*
+ * 0, or an error number.  Where condition variables cannot choose a clock, the
+ * clock must be CLOCK_MONOTONIC.
+ */
+int condition_init(pthread_cond_t *c, clockid_t clock);
+
+/*
+ * As pthread_cond_timedwait(3), until the deadline on that clock; INT64_MAX:
+ * for ever.  May return 0 early for no reason.
+ */
+int condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline);
 
 #endif

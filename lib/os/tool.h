@@ -28,7 +28,7 @@
 #ifndef TT_TOOL_H
 #define TT_TOOL_H
 
-#include "os/base.h"
+#include "base/base.h"
 
 #include <stddef.h>
 
@@ -81,9 +81,5 @@ static inline void tool_heed(void)
 	if (unlikely(tool_here() != NULL))
 		tool_here()->heed();
 }
-
-/* The tools that may be present; NULL: this one is not. */
-const struct tool *tool_tsan(void);
-const struct tool *tool_valgrind(void);
 
 #endif

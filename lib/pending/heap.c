@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "os/memory.h"
-#include "os/pages.h"
 #include "pending/heap.h"
 
 #include <string.h>

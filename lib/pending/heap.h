@@ -26,7 +26,7 @@
 #ifndef TT_HEAP_H
 #define TT_HEAP_H
 
-#include "os/base.h"
+#include "base/base.h"
 #include "store/entry.h"
 
 #include <stdbool.h>

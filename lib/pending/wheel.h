@@ -34,7 +34,7 @@
 #ifndef TT_WHEEL_H
 #define TT_WHEEL_H
 
-#include "os/base.h"
+#include "base/base.h"
 #include "store/block.h"
 
 #include <stdbool.h>

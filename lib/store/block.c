@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/pages.h"
+#include "os/memory.h"
 #include "os/system.h"
 #include "store/block.h"
 

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "os/memory.h"
-#include "os/pages.h"
 #include "store/queue.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@
 #ifndef TT_QUEUE_H
 #define TT_QUEUE_H
 
-#include "os/base.h"
+#include "base/base.h"
 #include "store/block.h"
 
 #include <stdbool.h>

@@ -66,8 +66,8 @@
 #ifndef TT_SLOT_H
 #define TT_SLOT_H
 
-#include "os/atomic.h"
-#include "os/base.h"
+#include "base/atomic.h"
+#include "base/base.h"
 #include "store/entry.h"
 #include "timerthread.h"
 

@@ -4,10 +4,9 @@
  */
 #include "config.h"
 
-#include "os/base.h"
-#include "os/keep.h"
-#include "os/text.h"
-#include "view/nearest.h"
+#include "base/keep.h"
+#include "base/text.h"
+#include "intake/walk.h"
 #include "view/running.h"
 #include "view/stats.h"
 
@@ -145,11 +144,40 @@ static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
 	}
 }
 
+/* The pending timers with the earliest deadlines. */
+#define NEAREST_MAX 20
+
+struct nearest {
+	size_t n;
+	struct seen_timer first[NEAREST_MAX]; /* the earliest one first */
+};
+
+/* Keeps it if it is one of the earliest so far. */
+static void keep_if_early(struct nearest *r, const struct seen_timer *t)
+{
+	size_t i = r->n < NEAREST_MAX ? r->n++ : NEAREST_MAX;
+
+	for (; i > 0 && t->timer.deadline < r->first[i - 1].timer.deadline; i--)
+		if (i < NEAREST_MAX)
+			r->first[i] = r->first[i - 1];
+	if (i < NEAREST_MAX)
+		r->first[i] = *t;
+}
+
+static bool see(const struct seen_timer *t, void *ctx)
+{
+	if (slot_is_pending(t->word))
+		keep_if_early(ctx, t);
+	return true;
+}
+
+/* Calls go on meanwhile: each timer is shown as it was at some moment. */
 static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 {
 	struct nearest r;
 
-	nearest_find(tt->engine.intake, &r);
+	r.n = 0;
+	intake_walk(tt->engine.intake, true, see, &r);
 	text_add(t, "nearest deadlines\n");
 	for (size_t i = 0; i < r.n; i++) {
 		const struct seen_timer *p = &r.first[i];

@@ -10,10 +10,9 @@
  */
 #include "config.h"
 
-#include "os/base.h"
-#include "os/keep.h"
+#include "base/keep.h"
+#include "base/text.h"
 #include "os/memory.h"
-#include "os/text.h"
 #include "view/stats.h"
 
 #include <inttypes.h>

@@ -3,13 +3,9 @@
 
 #include "view/running.h"
 
+#include "base/keep.h"
 #include "engine/fire.h"
-#include "os/base.h"
 #include "os/call.h"
-#include "os/clock.h"
-#include "os/keep.h"
-
-#include <errno.h>
 
 bool running_next(const struct timerthread *tt, int64_t by, struct run *s)
 {

@@ -7,8 +7,7 @@
  */
 #include "config.h"
 
-#include "os/base.h"
-#include "os/keep.h"
+#include "base/keep.h"
 #include "os/memory.h"
 #include "view/stats.h"
 

@@ -4,10 +4,8 @@
 #include "view/stats.h"
 
 #include "intake/walk.h"
-#include "os/base.h"
 #include "view/running.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define STAT(which) TIMERTHREAD_STAT_##which

@@ -25,7 +25,7 @@
 #define TT_STATS_H
 
 #include "api/instance.h"
-#include "os/histogram.h"
+#include "base/histogram.h"
 
 /* As an enum timerthread_stat: how long the longest has been running now. */
 #define STAT_CURRENT_RUN 63

@@ -24,13 +24,13 @@
  *	take_common	engine/cap.c take_common batch_of
  *	count_opening	engine/cap.c count_opening
  *	open_if_enough	engine/cap.c open_if_enough
- *	open_if_enough	os/tally.h tally_open
+ *	open_if_enough	base/tally.h tally_open
  *	call_in		engine/cap.c call_in close_purse
- *	call_in		os/tally.h tally_close
+ *	call_in		base/tally.h tally_close
  *	take_batch	engine/cap.c take_batch
  *	take		engine/cap.h cap_take
  *	take		engine/cap.c cap_take_slow all_are_taken
- *	take		os/tally.h tally_add_within
+ *	take		base/tally.h tally_add_within
  *	give_batch	engine/cap.c give_batch
  *	give		engine/cap.h cap_give
  *	give		engine/cap.c cap_give_slow

@@ -37,7 +37,7 @@
  *	announce	intake/wakeup.c wakeup_announce owes_kick change_seq
  *	set_asleep	intake/wakeup.c set_asleep
  *	ask		intake/wakeup.c wakeup_next
- *	ask		api/next.c timerthread_get_next_deadline
+ *	ask		api/time.c timerthread_get_next_deadline
  *	producer	intake/arrival.h arrival_add
  *	producer	intake/arrival.c arrival_announce
  *	producer	api/instance.h instance_told

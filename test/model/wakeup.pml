@@ -59,7 +59,7 @@
  *	futex_wait	os/linux/sleeper.c sleeper_sleep
  *	sleep_until_next intake/wakeup.c wakeup_sleep sleep_until leave_asleep
  *	sleep_until_next intake/wakeup.c wakeup_rise
- *	spin_until_next	engine/spin.c spin_until_due
+ *	spin_until_next	engine/turn.c spin_until_due
  *	spin_until_next	intake/wakeup.c wakeup_spin set_asleep
  *	timer_thread	api/driver_thread.c take_turns
  *	stop		intake/wakeup.c wakeup_stop

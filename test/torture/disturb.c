@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/atomic.h"
 #include "child.h"
 #include "disturb.h"
-#include "os/point.h"
 #include "random.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What makes life hard for the threads of this process: they are held up at the
- * library's points (os/point.h), its clock stands still, signals rain, threads
- * are sent from CPU to CPU, and the process forks.
+ * library's points (base/atomic.h), its clock stands still, signals rain,
+ * threads are sent from CPU to CPU, and the process forks.
  */
 #ifndef TT_TORTURE_DISTURB_H
 #define TT_TORTURE_DISTURB_H

@@ -7,7 +7,7 @@
 #ifndef TT_FAIL_ALLOC_H
 #define TT_FAIL_ALLOC_H
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 #include "sanitizers.h"
 
 #include <dlfcn.h>

@@ -18,7 +18,6 @@
 #define pages_free           real_pages_free
 #define thread_create        real_thread_create
 #include "os/memory.c"
-#include "os/pages.c"
 #include "os/thread.c"
 #undef memory_alloc
 #undef memory_alloc_aligned
@@ -27,7 +26,7 @@
 #undef pages_free
 #undef thread_create
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 #ifndef TT_SHIFTED_H
 #define TT_SHIFTED_H
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 #include "real.h"
 
 #include <time.h>

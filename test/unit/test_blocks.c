@@ -7,7 +7,7 @@
 
 #include "harness.h"
 #include "must.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "os/system.h"
 
 enum { SLABS = 24 };

@@ -7,9 +7,9 @@
  */
 #include "config.h"
 
+#include "base/atomic.h"
 #include "clocks.h"
 #include "inherited.h"
-#include "os/atomic.h"
 #include "real.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 #include "intake/sweep.h"
 #include "intake/walk.h"
 #include "must.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "slots.h"
 #include "store/vacancy.h"
 #include "sweeping.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/histogram.h"
 #include "harness.h"
-#include "os/histogram.h"
 
 static struct histogram h;
 static struct histogram_counts c;

@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "bare.h"
-#include "engine/spin.h"
+#include "engine/turn.h"
 
 #include "fixture.h"
 

@@ -15,7 +15,7 @@
 #include "fail_alloc.h"
 #include "intake/handover.h"
 #include "intake/reserve.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "sweeping.h"
 #include "tasks.h"
 

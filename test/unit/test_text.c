@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/text.h"
 #include "harness.h"
-#include "os/text.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 #include "fail_alloc.h"
 #include "intake/arrival.h"
 #include "must.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "owing.h"
 
 static const int64_t hour = INT64_C(3600000000000);

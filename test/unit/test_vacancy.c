@@ -6,7 +6,7 @@
 
 #include "bare_slots.h"
 #include "must.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "store/vacancy.h"
 
 #include <sys/syscall.h>

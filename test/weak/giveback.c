@@ -12,10 +12,10 @@
  */
 #include "stand_ins.h"
 
+#include "base/word64.h"
 #include "intake/intake.h"
 #include "intake/sweep.h"
-#include "os/counter.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "store/vacancy.h"
 
 /* As with POSIX alone. */

@@ -12,9 +12,9 @@
 
 #include "config.h"
 
+#include "base/atomic.h"
+#include "base/base.h"
 #include "explore.h"
-#include "os/atomic.h"
-#include "os/base.h"
 #include "os/lock.h"
 
 #include <errno.h>

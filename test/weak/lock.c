@@ -11,8 +11,8 @@
  */
 #define WEAK_LOCK
 
-#include "os/atomic.h"
-#include "os/base.h"
+#include "base/atomic.h"
+#include "base/base.h"
 
 /* In the loop of the lock's spin(): one look is as good as many. */
 #define spin_relax() (i = SPINS - 1)

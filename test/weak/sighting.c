@@ -24,7 +24,7 @@ static uint32_t looked;
 #define atom32_load(a)         (weak_self() == 1 ? looked : atom32_load(a))
 #endif
 
-#include "os/word64.h"
+#include "base/word64.h"
 
 #include <pthread.h>
 
@@ -37,9 +37,9 @@ static struct inside inside;
 static bool seen;
 static struct run sighting;
 
-void ongoing_forget(struct ongoing *o)
+void memory_free(void *p)
 {
-	(void)o;
+	(void)p;
 }
 
 static void callback(void *arg)

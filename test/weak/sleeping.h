@@ -15,7 +15,7 @@
 #include "sleeps.h"
 #include "stand_ins.h"
 
-#include "os/keep.c"
+#include "base/keep.c"
 #include "os/linux/sleeper.c"
 
 #ifdef BUG_NO_CHANGE

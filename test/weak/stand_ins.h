@@ -10,7 +10,6 @@
 #include "os/clock.h"
 #include "os/fork.h"
 #include "os/tool.h"
-#include "os/watch.h"
 
 #define NOW 10
 

@@ -6,9 +6,9 @@
  */
 #include "config.h"
 
+#include "base/keep.h"
 #include "os/clock.h"
 #include "os/futex.h"
-#include "os/keep.h"
 
 #include <linux/futex.h>
 #include <stddef.h>

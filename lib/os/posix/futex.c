@@ -15,10 +15,10 @@
  */
 #include "config.h"
 
+#include "base/keep.h"
 #include "os/clock.h"
-#include "os/condition.h"
 #include "os/futex.h"
-#include "os/keep.h"
+#include "os/thread.h"
 
 #include <stddef.h>
 

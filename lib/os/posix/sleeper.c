@@ -16,11 +16,11 @@
  */
 #include "config.h"
 
+#include "base/keep.h"
+#include "base/text.h"
 #include "os/clock.h"
 #include "os/futex.h"
-#include "os/keep.h"
 #include "os/memory.h"
-#include "os/report.h"
 #include "os/sleeper.h"
 #include "os/thread.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/atomic.h"
+#include "base/atomic.h"
 #include "os/system.h"
 
 #include <limits.h>

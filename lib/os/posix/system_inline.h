@@ -7,7 +7,7 @@
 #ifndef TT_SYSTEM_INLINE_H
 #define TT_SYSTEM_INLINE_H
 
-#include "os/base.h"
+#include "base/base.h"
 
 /* No page is wiped in children; this keeps the lock there apart. */
 #define SYSTEM_PAGE_SIZE TT_FAR_APART

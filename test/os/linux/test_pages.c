@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "harness.h"
-#include "os/pages.h"
+#include "os/memory.h"
 #include "store/block.h"
 
 #include <stdbool.h>

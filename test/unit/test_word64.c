@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/word64.h"
 #include "harness.h"
 #include "must.h"
-#include "os/counter.h"
 
 #include <pthread.h>
 
@@ -61,5 +61,5 @@ int main(void)
 		who_reads_gets_what_it_was,
 	};
 
-	return RUN_TESTS("counter", tests);
+	return RUN_TESTS("word64", tests);
 }

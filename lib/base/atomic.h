@@ -2,6 +2,7 @@
 /*
  * The atomic operations of this library, under short names.  They are those of
  * libatomic_ops that every machine has and that ThreadSanitizer understands.
+ * Before them, the points at which a test may delay a thread.
  *
  * Only a 32-bit word and a word as large as a pointer are ever atomic here.
  * 64-bit values (deadlines) are protected by a lock, because 32-bit machines
@@ -13,11 +14,32 @@
 #ifndef TT_ATOMIC_H
 #define TT_ATOMIC_H
 
-#include "os/point.h"
-
 #include <atomic_ops.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * A point is before each atomic operation, because these are the steps that
+ * other threads see, and where a clock is read.  Only a build for test/torture
+ * has them.
+ */
+#ifdef TT_TORTURE
+
+/* Defined by the test.  name: the function that contains the point. */
+void torture_point(const char *name);
+
+/* Returns the time to use instead of now, which the clock has shown. */
+int64_t torture_clock(int64_t now);
+
+#define POINT()          torture_point(__func__)
+#define POINT_CLOCK(now) torture_clock(now)
+
+#else
+
+#define POINT()          ((void)0)
+#define POINT_CLOCK(now) (now)
+
+#endif
 
 typedef volatile unsigned int atom32;
 typedef volatile AO_t atomword; /* as large as a pointer */

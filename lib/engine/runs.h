@@ -26,11 +26,11 @@
 #ifndef TT_RUNS_H
 #define TT_RUNS_H
 
+#include "base/tally.h"
 #include "engine/inside.h"
 #include "engine/measure.h"
 #include "os/cpu.h"
 #include "os/lock.h"
-#include "os/tally.h"
 
 struct runs_part;
 

@@ -19,8 +19,8 @@
 #ifndef TT_HISTOGRAM_H
 #define TT_HISTOGRAM_H
 
-#include "os/base.h"
-#include "os/counter.h"
+#include "base/base.h"
+#include "base/word64.h"
 
 #define HISTOGRAM_STEPS_LOG2 3
 #define HISTOGRAM_STEPS      (1u << HISTOGRAM_STEPS_LOG2) /* in an octave */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/histogram.h"
+#include "base/histogram.h"
 
 void histogram_add_to(struct histogram_counts *c, const struct histogram *h)
 {

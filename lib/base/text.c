@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/keep.h"
-#include "os/text.h"
+#include "base/keep.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -88,4 +88,19 @@ void text_add_address(struct text *t, const void *address)
 	}
 	text_add(t, ")");
 #endif
+}
+
+/* One system call, so that lines of several threads are not mixed. */
+void report(const char *what)
+{
+	KEEP_ERRNO;
+	char line[128];
+	struct text t = {.to = line,
+			 .size = sizeof(line),
+			 .to_file = true,
+			 .fd = STDERR_FILENO};
+
+	text_add(&t, "libtimerthread: %s\n", what);
+	/* If standard error is closed, nobody is left to be told. */
+	(void)text_end(&t);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text that is made piece by piece, into a buffer or a file.
+ * Text that is made piece by piece, into a buffer or a file; and messages on
+ * standard error, for a programmer who looks for a mistake.
  *
  * Guarantees:
  *  1. A buffer holds as much of the text as fits, and ends with a zero byte if
  *     it has room for one.  The reported length is that of the whole text.
- *  2. The whole text is written to a file, or text_end returns the error.  No
- *     memory is allocated.
- *  3. The locale does not matter.
+ *  2. The whole text is written to a file, or text_end returns the error.
+ *  3. No memory is allocated, and report takes no lock.
+ *  4. The locale does not matter.
  *
- * For the thread that owns the text.
+ * report: any thread.  The rest: the thread that owns the text.
  */
 #ifndef TT_TEXT_H
 #define TT_TEXT_H
@@ -46,5 +47,8 @@ void text_add_seconds(struct text *t, uint64_t ns);
  * the file to addr2line(1).
  */
 void text_add_address(struct text *t, const void *address);
+
+/* Writes one line: the library's name, then `what`, at most 110 bytes of it. */
+void report(const char *what);
 
 #endif

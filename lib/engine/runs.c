@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "api/runs.h"
-
-#include "os/pages.h"
+#include "engine/runs.h"
+#include "os/memory.h"
 #include "os/tool.h"
 
 bool runs_open(struct runs *r, uint32_t n)

@@ -19,8 +19,8 @@
 #ifndef TT_TALLY_H
 #define TT_TALLY_H
 
-#include "os/atomic.h"
-#include "os/base.h"
+#include "base/atomic.h"
+#include "base/base.h"
 
 /* The lowest bit says that it is closed, the others are the number. */
 #define TALLY_CLOSED 1u

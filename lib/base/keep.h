@@ -10,7 +10,7 @@
  * call the program, or waits, KEEP_THREAD.  Those that are called most have
  * neither, to save the time.  There, what they call in rare cases does it:
  * futex_*, sleeper_set and sleeper_wake, arrival_grow, report.  All else in
- * this wing may change errno.
+ * base and os may change errno.
  */
 #ifndef TT_KEEP_H
 #define TT_KEEP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "os/base.h"
-#include "os/keep.h"
+#include "base/base.h"
+#include "base/keep.h"
 
 #include <pthread.h>
 
