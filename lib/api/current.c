@@ -2,8 +2,6 @@
 /*
  * What a callback can ask about its own run.
  */
-#include "config.h"
-
 #include "base/base.h"
 #include "engine/inside.h"
 

@@ -10,8 +10,6 @@
  * Whoever comes first may be a real-time thread, or pinned to a CPU.  Its timer
  * thread serves all, so it inherits none of this.
  */
-#include "config.h"
-
 #include "api/instance.h"
 #include "os/tool.h"
 

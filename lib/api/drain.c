@@ -8,8 +8,6 @@
  * takes, and match and visit are called without a lock.  The timers are dead
  * then, and are recycled like other cancelled timers.
  */
-#include "config.h"
-
 #include "api/instance.h"
 #include "base/keep.h"
 #include "intake/walk.h"

@@ -4,8 +4,6 @@
  *
  * Each dispatch is a batch (see turn.h) up to the time at which it begins.
  */
-#include "config.h"
-
 #include "api/driver.h"
 #include "base/keep.h"
 #include "engine/turn.h"

@@ -2,8 +2,6 @@
 /*
  * The driver that is a thread of the instance's own.
  */
-#include "config.h"
-
 #include "api/driver.h"
 #include "engine/reclaim.h"
 #include "engine/turn.h"

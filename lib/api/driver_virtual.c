@@ -2,8 +2,6 @@
 /*
  * The driver that is a test, with a virtual clock.
  */
-#include "config.h"
-
 #include "api/driver.h"
 #include "base/keep.h"
 #include "engine/turn.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "api/executor.h"
 #include "base/keep.h"
 #include "engine/fire.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "api/instance.h"
 #include "base/keep.h"
 #include "os/call.h"

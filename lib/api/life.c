@@ -9,8 +9,6 @@
  * one.  A destroy waits until they have left.  If a callback destroys, the last
  * one to leave frees the instance.
  */
-#include "config.h"
-
 #include "api/instance.h"
 #include "base/keep.h"
 #include "os/memory.h"

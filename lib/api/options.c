@@ -2,8 +2,6 @@
 /*
  * The options: what may be set between create and start.
  */
-#include "config.h"
-
 #include "api/instance.h"
 
 #include <string.h>

@@ -2,8 +2,6 @@
 /*
  * The time, as a program sees it, and when the next timer is due.
  */
-#include "config.h"
-
 #include "api/instance.h"
 #include "base/keep.h"
 #include "engine/turn.h"

@@ -2,8 +2,6 @@
 /*
  * The calls on timers: check the arguments, find the part, call it.
  */
-#include "config.h"
-
 #include "api/instance.h"
 #include "base/probe.h"
 #include "intake/reserve.h"

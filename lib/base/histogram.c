@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "base/histogram.h"
 
 void histogram_add_to(struct histogram_counts *c, const struct histogram *h)

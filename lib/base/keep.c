@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/base.h"
 #include "base/keep.h"
+#include "base/base.h"
 
 #include <pthread.h>
 

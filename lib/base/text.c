@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/keep.h"
 #include "base/text.h"
+#include "base/keep.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

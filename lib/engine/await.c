@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "engine/await.h"
 #include "os/futex.h"
 #include "os/tool.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "engine/cap.h"
 #include "os/memory.h"
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "engine/engine.h"
 #include "intake/reserve.h"
 #include "os/fork.h"

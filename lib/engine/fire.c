@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/probe.h"
 #include "engine/fire.h"
+#include "base/probe.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
 #include "os/tool.h"

@@ -6,11 +6,9 @@
  * left this thread by then.  An object that the call and the record both hold
  * says whether the call has ended; the last one to let go frees it.
  */
-#include "config.h"
-
+#include "engine/inside.h"
 #include "base/keep.h"
 #include "base/text.h"
-#include "engine/inside.h"
 #include "os/call.h"
 #include "os/fork.h"
 #include "os/memory.h"

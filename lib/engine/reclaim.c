@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "engine/reclaim.h"
 #include "intake/arrival.h"
 #include "intake/garbage.h"

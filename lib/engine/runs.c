@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "engine/runs.h"
 #include "os/memory.h"
 #include "os/tool.h"

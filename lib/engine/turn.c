@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
+#include "engine/turn.h"
 #include "engine/fire.h"
 #include "engine/reclaim.h"
-#include "engine/turn.h"
 
 /*
  * How many entries that are not due a turn opens or looks at.  That takes half

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/keep.h"
 #include "intake/arrival.h"
+#include "base/keep.h"
 #include "intake/garbage.h"
 #include "intake/sweep.h"
 #include "store/vacancy.h"
@@ -125,8 +123,7 @@ void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
  */
 TT_NOINLINE bool arrival_goes_away(struct bucket *b)
 {
-	return !block_pool_grows(b->pool) && !slots_any(&b->slots) &&
-	       b->away++ % GOES_AWAY != 0;
+	return !block_pool_grows(b->pool) && b->away++ % GOES_AWAY != 0;
 }
 
 TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
@@ -134,7 +131,7 @@ TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
 	rent_look(b, l);
 	if (!slots_any(&b->slots) && sweep_for_call(b))
 		l->passed = RENT_ASIDE;
-	return slots_ready(&b->slots);
+	return slots_any(&b->slots);
 }
 
 /* Makes room for an entry.  False: no memory. */

@@ -100,24 +100,21 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 }
 
 /*
- * For a bucket that has no slot to give, or must tell how many are in use.
- * True: a call had better go to another bucket at once.  Under the lock.
+ * For a bucket that has no slot to give.  True: a call had better go to another
+ * bucket at once.  Under the lock.
  */
 bool arrival_goes_away(struct bucket *b);
 
-/*
- * The same, for a call that stays: looks for a slot.  False: the bucket has
- * none to give, or it must be told how many are in use.
- */
+/* The same, for a call that stays: looks for a slot.  False: there is none. */
 bool arrival_find_slot(struct bucket *b, struct lane *l);
 
 /* Pays rent.  False: memory is missing.  Under the lock. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
-	if (slot && unlikely(!slots_ready(&b->slots)) && arrival_goes_away(b))
+	if (slot && unlikely(!slots_any(&b->slots)) && arrival_goes_away(b))
 		return false;
 	rent_pay(b, l);
-	if (slot && unlikely(!slots_ready(&b->slots)) &&
+	if (slot && unlikely(!slots_any(&b->slots)) &&
 	    !arrival_find_slot(b, l))
 		return false;
 	return arrival_has_room(b, l);

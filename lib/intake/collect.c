@@ -2,8 +2,6 @@
 /*
  * What the driver does with a bucket: it collects, puts back and flushes.
  */
-#include "config.h"
-
 #include "intake/arrival.h"
 #include "intake/handover.h"
 #include "store/vacancy.h"

@@ -20,8 +20,6 @@
  *	4, then 16	1260, 1290	166, 189
  *	(expire: with one thread that schedules, and with two)
  */
-#include "config.h"
-
 #include "intake/distance.h"
 
 /* The last one is for distances below zero, which count as zero. */

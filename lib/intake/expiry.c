@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "intake/expiry.h"
 #include "os/clock.h"
 

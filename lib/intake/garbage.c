@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "intake/garbage.h"
 
 uint32_t garbage_count(struct bucket *b, struct wakeup *w)
@@ -9,7 +7,6 @@ uint32_t garbage_count(struct bucket *b, struct wakeup *w)
 	uint32_t more = t->used - t->told;
 
 	t->told = t->used;
-	slots_set_enough(t);
 	return atom32_add(&w->used, more) + more;
 }
 
@@ -34,7 +31,7 @@ bool garbage_tell(struct bucket *b, struct wakeup *w)
 		    GARBAGE_TIMES * (t->used / BLOCK_ENTRIES + LANES) +
 			    GARBAGE_MUCH / BLOCK_ENTRIES;
 
-	if (t->used >= t->told + SLOTS_STEP)
+	if (t->used >= t->told + GARBAGE_STEP)
 		much = garbage_count(b, w) > limit || much;
 	return much && limit != WAKEUP_TOLD &&
 	       atom32_swap(&w->limit, limit, WAKEUP_TOLD) == limit;

@@ -4,13 +4,13 @@
  *
  * Calls find most of them (rent.h, sweep.h).  But a thread may move to another
  * CPU, and a program may fall idle.  So each bucket tells how many slots are in
- * use, in steps.  When the sum of all buckets is above a limit, a call wakes
+ * use, when it grows.  When the sum of all buckets is above a limit, a call wakes
  * the driver.  It sweeps all buckets (reclaim.h), and sets the limit anew by
  * what lives.
  *
  * Guarantee: the driver is told when more slots are in use than GARBAGE_TIMES
  * the number of timers that lived when it looked last, and GARBAGE_MUCH, and
- * SLOTS_STEP for each bucket; or when a bucket has so many more entries than
+ * GARBAGE_STEP for each bucket; or when a bucket has so many more entries than
  * slots in use.
  *
  * Any thread: tell.  The driver: the rest.
@@ -22,6 +22,7 @@
 
 #define GARBAGE_TIMES 3
 #define GARBAGE_MUCH  WAKEUP_MUCH
+#define GARBAGE_STEP  256
 
 /*
  * Tells how many slots are in use, if that has grown by a step.  True: the

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "intake/arrival.h"
 #include "intake/handover.h"
+#include "intake/arrival.h"
 
 /* Under the lock. */
 static void set_handed_over(struct slot *s)

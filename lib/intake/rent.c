@@ -15,8 +15,6 @@
  * as many are looked at there: so it is never much longer than what lives in
  * it.
  */
-#include "config.h"
-
 #include "intake/rent.h"
 
 /* How many calls look at nothing after one that has found less than came. */

@@ -18,8 +18,6 @@
  * dropped when it is found.  If the timer is armed again before that, for the
  * same time or later, the entry serves again.
  */
-#include "config.h"
-
 #include "intake/arrival.h"
 #include "intake/bucket.h"
 #include "intake/handover.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "intake/arrival.h"
 #include "intake/reserve.h"
+#include "intake/arrival.h"
 #include "intake/sweep.h"
 
 #include <errno.h>
@@ -15,11 +13,12 @@
  *    a hundred calls took 17 us; so, 1.3.)
  *  - as many as may be in the driver's batch, where no call can take them;
  *  - as many again, of which the driver may be filing some that were stranded
- *    (collect.c), and ending one.
+ *    (collect.c), and ending one;
+ *  - a seventh of all, because the last eighth may not be used (slots_any).
  */
 static size_t slots_for(size_t n)
 {
-	return 2 * n + 2 * SLOT_BATCH;
+	return (2 * n + 2 * SLOT_BATCH) * 8 / 7 + 1;
 }
 
 /* Entries in a lane for each timer: some are no longer of use. */
@@ -43,7 +42,6 @@ size_t reserve_blocks(const struct intake *in, size_t n)
 
 static bool reserve_slots(struct bucket *b, size_t n)
 {
-	b->slots.spares = true;
 	while (slots_room(&b->slots) < n) {
 		if (arrival_grow_slots(b) < 0)
 			return false;
@@ -156,19 +154,6 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 	return r;
 }
 
-/* From now on the last few slots are used, too. */
-static void spare_none(struct intake *in)
-{
-	for (uint32_t i = 0; i < in->n; i++) {
-		struct bucket *b = &in->bucket[i];
-
-		lock_acquire(&b->lock);
-		b->slots.all = true;
-		slots_set_enough(&b->slots);
-		lock_release(&b->lock);
-	}
-}
-
 /*
  * For when the first pass has found no slot.  During a pass, slots may become
  * free in buckets behind it, and others be taken in those before it.  Then
@@ -183,7 +168,6 @@ static int schedule_reserved(struct intake *in, struct bucket *b,
 	uint64_t last;
 	int r;
 
-	spare_none(in);
 	do {
 		last = p.scheduled;
 		p = (struct pass){.looks = ALL_LOOKS};

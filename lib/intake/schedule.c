@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "base/probe.h"
 #include "intake/arrival.h"
 #include "intake/bucket.h"

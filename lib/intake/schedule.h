@@ -34,7 +34,7 @@ static TT_INLINE bool schedule_shortly(struct bucket *b, int64_t deadline,
 	l = arrival_aim(b, deadline).lane;
 	TT_KEEP(l);
 	if (unlikely(deadline < l->queue.nearest || deadline < b->doubtful ||
-		     b->state != BUCKET_OPEN || !slots_ready(&b->slots) ||
+		     b->state != BUCKET_OPEN || !slots_any(&b->slots) ||
 		     !arrival_ready(b, l, true))) {
 		lock_release_inline(&b->lock);
 		return false;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/probe.h"
 #include "intake/wakeup.h"
+#include "base/probe.h"
 #include "os/clock.h"
 #include "os/memory.h"
 

@@ -9,11 +9,9 @@
  * and cancellation.  But the C library keeps a pointer to it for the thread,
  * and a callback may change its thread.
  */
-#include "config.h"
-
+#include "os/call.h"
 #include "base/base.h"
 #include "base/text.h"
-#include "os/call.h"
 #include "os/fork.h"
 
 #include <pthread.h>

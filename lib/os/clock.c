@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/atomic.h"
 #include "os/clock.h"
+#include "base/atomic.h"
 
 int64_t clock_now(clockid_t clock)
 {

@@ -4,8 +4,6 @@
  * that it can, a handler of fork(3) does that.  It must not do it once more:
  * the program's own handlers may have started something in the child before.
  */
-#include "config.h"
-
 #include "os/fork.h"
 #include "os/tool.h"
 

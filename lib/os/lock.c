@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "os/futex.h"
 #include "os/lock.h"
+#include "os/futex.h"
 
 #define SPINS 64
 

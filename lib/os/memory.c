@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/base.h"
 #include "os/memory.h"
+#include "base/base.h"
 #include "os/system.h"
 #include "os/tool.h"
 

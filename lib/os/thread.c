@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
+#include "os/thread.h"
 #include "os/clock.h"
 #include "os/system.h"
-#include "os/thread.h"
 
 #include <signal.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "os/memory.h"
 #include "pending/heap.h"
+#include "os/memory.h"
 
 #include <string.h>
 

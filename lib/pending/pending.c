@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
+#include "pending/pending.h"
 #include "intake/expiry.h"
 #include "intake/handover.h"
 #include "intake/reserve.h"
 #include "os/clock.h"
-#include "pending/pending.h"
 
 #include <string.h>
 

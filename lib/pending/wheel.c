@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "pending/wheel.h"
 
 void wheel_destroy(struct wheel *w)

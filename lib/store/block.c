@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
+#include "store/block.h"
 #include "os/memory.h"
 #include "os/system.h"
-#include "store/block.h"
 
 #define SLAB_BYTES (SLAB_BLOCKS * sizeof(struct block))
 

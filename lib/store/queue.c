@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "os/memory.h"
 #include "store/queue.h"
+#include "os/memory.h"
 
 #include <string.h>
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "store/slot_heap.h"
 
 /* What is above the first one: not the number of a slot. */

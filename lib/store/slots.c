@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "os/memory.h"
 #include "store/slots.h"
+#include "os/memory.h"
 
 #include <string.h>
 
@@ -85,12 +83,8 @@ size_t slots_bytes(const struct slots *t)
 void slots_set_enough(struct slots *t)
 {
 	uint32_t n = (uint32_t)slots_room(t);
-	bool spares = t->vacancies > 0 || t->spares;
 
-	t->enough = spares && !t->all ? n - n / 8 : n;
-	t->step = t->told + SLOTS_STEP;
-	if (t->step > t->enough)
-		t->step = t->enough;
+	t->enough = t->vacancies > 0 ? n - n / 8 : n;
 }
 
 bool slots_add_chunk(struct slots *t, int chunk, void *memory)

@@ -86,10 +86,7 @@ struct slots {
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free */
 	uint32_t enough;   /* used may grow to this; see slots_any */
-	bool all;          /* enough is the number of all slots */
-	bool spares;       /* else some are spared, even if there is no more */
-	uint32_t told;     /* used, when that was told last; see slots_ready */
-	uint32_t step;     /* used may grow to this before it is told */
+	uint32_t told;     /* used, when that was told last; see garbage.h */
 	/* Words that have no memory; see vacancy.h. */
 	uint32_t vacant;    /* no word below this one can be taken */
 	uint32_t vacancies; /* how many, and those that a thread has */
@@ -281,27 +278,14 @@ static inline bool slots_any_fresh(const struct slots *t)
 }
 
 /*
- * Is there a free slot to take?  As long as the table can grow, those of the
- * word that is in use, and of words that were never used; of all others, the
- * last few are not taken: they are too scattered to be taken in order.  Under
- * the lock.
+ * Is there a free slot to take?  Those of the word that is in use, and of words
+ * that were never used.  Of all others, the last eighth is not taken as long as
+ * some words are vacant: they are too scattered to be taken in order, and to
+ * find one takes long.  Under the lock.
  */
 static inline bool slots_any(const struct slots *t)
 {
 	return t->used < t->enough || *t->at != 0 || slots_any_fresh(t);
-}
-
-/* It must be told (garbage.h) when so many more slots are in use. */
-#define SLOTS_STEP 256
-
-/*
- * The same; but false if it must be told how many slots are in use.  Under the
- * lock.
- */
-static inline bool slots_ready(const struct slots *t)
-{
-	return t->used < t->step ||
-	       (t->used < t->told + SLOTS_STEP && slots_any(t));
 }
 
 /* Of a word that is not the first. */

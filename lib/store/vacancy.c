@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
+#include "store/vacancy.h"
 #include "os/memory.h"
 #include "os/system.h"
-#include "store/vacancy.h"
 
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 {

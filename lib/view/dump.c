@@ -2,8 +2,6 @@
 /*
  * A report on an instance for people.
  */
-#include "config.h"
-
 #include "base/keep.h"
 #include "base/text.h"
 #include "intake/walk.h"

@@ -8,8 +8,6 @@
  * nanoseconds, so for the durations below a power of two, the limit is one less
  * than the power.
  */
-#include "config.h"
-
 #include "base/keep.h"
 #include "base/text.h"
 #include "os/memory.h"

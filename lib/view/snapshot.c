@@ -5,8 +5,6 @@
  * Histograms are never reset, because others may read them, too.  Those of an
  * interval are the difference of two snapshots.
  */
-#include "config.h"
-
 #include "base/keep.h"
 #include "os/memory.h"
 #include "view/stats.h"

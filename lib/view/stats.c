@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "view/stats.h"
 
 #include "intake/walk.h"

@@ -279,14 +279,12 @@ static void begin_full(void)
 	fill();
 }
 
-/* all: memory is wanted only when no slot is free (slots.h). */
-static void give_and_fill(void (*meanwhile)(void), bool all)
+static void give_and_fill(void (*meanwhile)(void))
 {
 	uint32_t vacancies;
 	unsigned given;
 
 	begin_empty();
-	bucket->slots.all = all;
 	rng = test_seed();
 	lives = olds = taken = 0;
 	fill();
@@ -316,14 +314,13 @@ static void give_and_fill(void (*meanwhile)(void), bool all)
 
 START_TEST(old_ids_are_used_meanwhile)
 {
-	give_and_fill(use_old_ids, false);
+	give_and_fill(use_old_ids);
 }
 END_TEST
 
 START_TEST(others_schedule_meanwhile)
 {
-	give_and_fill(use_old_ids_and_schedule, false);
-	give_and_fill(use_old_ids_and_schedule, true);
+	give_and_fill(use_old_ids_and_schedule);
 }
 END_TEST
 
@@ -678,7 +675,6 @@ START_TEST(threads_use_old_ids)
 		adder[i].rng = seed - i;
 	for (int round = 0; round < ROUNDS; round++) {
 		change_lanes(round);
-		bucket->slots.all = round % 2;
 		run_round();
 		for (size_t i = 0; i < ADDERS; i++)
 			cancel_some(&adder[i]);

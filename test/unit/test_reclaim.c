@@ -527,7 +527,7 @@ START_TEST(is_told_of_garbage)
 		most = bare_slots_used() > most ? bare_slots_used() : most;
 		turn();
 		finish();
-		ck_assert_uint_le(bare_slots_used(), SLOTS_STEP);
+		ck_assert_uint_le(bare_slots_used(), GARBAGE_STEP);
 	}
 	ck_assert_uint_lt(most, 2 * CROWD);
 	bare_end();
@@ -563,7 +563,7 @@ START_TEST(is_told_of_entries)
 
 	for (size_t w = 0; w < 3; w++) {
 		const size_t slots = GARBAGE_TIMES * windows[w] + GARBAGE_MUCH +
-				     2 * SLOTS_STEP;
+				     2 * GARBAGE_STEP;
 		int told = 0;
 
 		begin(1);

@@ -7,6 +7,7 @@
 
 #include "intake/garbage.h"
 #include "one_bucket.h"
+#include "store/vacancy.h"
 
 /* What comes in while rent rests, and a few. */
 #define RESTED (64 + 8)
@@ -29,7 +30,7 @@ static size_t used(void)
 static void check_told(size_t live)
 {
 	must(atom32_load(&wakeup.limit) == WAKEUP_TOLD ||
-	     (used() <= GARBAGE_TIMES * live + GARBAGE_MUCH + SLOTS_STEP &&
+	     (used() <= GARBAGE_TIMES * live + GARBAGE_MUCH + GARBAGE_STEP &&
 	      bucket_size(bucket) <= GARBAGE_TIMES * used() + GARBAGE_MUCH +
 					     LANES * BLOCK_ENTRIES));
 }
@@ -381,9 +382,10 @@ START_TEST(rent_drains_a_mass_cancel)
 }
 END_TEST
 
-static size_t room(void)
+/* Has the table a slot for a call, free or without memory? */
+static bool may_be_taken(void)
 {
-	return (bucket->slots.end - 1) << SLOT_WORD_LOG2;
+	return slots_any(&bucket->slots) || vacancy_next(&bucket->slots) > 0;
 }
 
 /* So many and more then, until no slot is free. */
@@ -391,7 +393,7 @@ static void use_all_slots(uint64_t *id, size_t n, int64_t then)
 {
 	for (size_t i = 0; i < n; i++)
 		id[i] = schedule(then);
-	while (used() < room())
+	while (may_be_taken())
 		schedule(then);
 }
 
@@ -431,7 +433,7 @@ START_TEST(sweeps_come_before_memory)
 		begin();
 		for (int i = 0; i < own; i++)
 			schedule_in_lane(i);
-		while (n < N || used() < room())
+		while (n < N || may_be_taken())
 			ids[n++] = schedule(NOW + HOUR);
 		before = slots_words(&bucket->slots);
 		cancel_all(ids, n);

@@ -38,23 +38,10 @@ static uint32_t step_and_load(const atom32 *a)
 	return atom32_load(a);
 }
 
-static inline void step_and_store(atom32 *a, uint32_t value)
-{
-	step();
-	atom32_store(a, value);
-}
-
 static uint32_t step_and_swap(atom32 *a, uint32_t from, uint32_t to)
 {
 	step();
 	return atom32_swap(a, from, to);
-}
-
-static inline bool step_and_change(struct slot *s, uint32_t *word,
-				   enum slot_state to)
-{
-	step();
-	return slot_change(s, word, to);
 }
 
 static bool step_and_free(struct slot *s, uint32_t word)
@@ -63,17 +50,13 @@ static bool step_and_free(struct slot *s, uint32_t word)
 	return slot_free(s, word);
 }
 
-#define atom32_load  step_and_load
-#define atom32_store step_and_store
-#define atom32_swap  step_and_swap
-#define slot_change  step_and_change
-#define slot_free    step_and_free
-#define settle       settle_slot
+#define atom32_load step_and_load
+#define atom32_swap step_and_swap
+#define slot_free   step_and_free
+#define settle      settle_slot
 #include "intake/sweep.c"
 #undef atom32_load
-#undef atom32_store
 #undef atom32_swap
-#undef slot_change
 #undef slot_free
 #undef settle
 
@@ -838,11 +821,14 @@ START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 {
 	enum { BUCKETS = 3, DEAD = BUCKETS - 1 };
 	int n, failed = 0, failures = 0, found = 0;
+	size_t slots = 0;
 
 	begin_buckets(BUCKETS);
 	fill(&intake->bucket[0], 3 * SWEEP_LOOKS);
 	fill(&intake->bucket[1], 100);
 	n = fill(&intake->bucket[DEAD], 2 * SWEEP_LOOKS);
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		slots += slots_room(&intake->bucket[i].slots);
 	fail_arm(0, UINT32_MAX);
 	for (int i = 0; i < 100; i++)
 		ck_assert_int_eq(schedule_elsewhere(1), -ENOMEM);
@@ -854,7 +840,7 @@ START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 		ck_assert(r == 0 || r == -ENOMEM);
 		/* All looks of a pass, and those that found nothing. */
 		failed = r == 0 ? 0 : failed + 1;
-		ck_assert_int_le(failed, 8);
+		ck_assert_uint_le((size_t)failed, slots / SWEEP_LOOKS + 2);
 		failures += r != 0;
 		found += r == 0;
 	}

@@ -4,11 +4,9 @@
  * So a thread that is preempted before it sleeps does not sleep longer because
  * of that, as it would with the relative timeout of FUTEX_WAIT.
  */
-#include "config.h"
-
+#include "os/futex.h"
 #include "base/keep.h"
 #include "os/clock.h"
-#include "os/futex.h"
 
 #include <linux/futex.h>
 #include <stddef.h>

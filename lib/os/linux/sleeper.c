@@ -17,13 +17,11 @@
  * descriptor is lost, the thread sleeps on the futex, and looks at the clock
  * each second.
  */
-#include "config.h"
-
+#include "os/sleeper.h"
 #include "base/keep.h"
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/futex.h"
-#include "os/sleeper.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -13,11 +13,9 @@
  * A child of fork(2) has none of the threads that waited, and a mutex may be
  * held there for ever: so the table is made anew.
  */
-#include "config.h"
-
+#include "os/futex.h"
 #include "base/keep.h"
 #include "os/clock.h"
-#include "os/futex.h"
 #include "os/thread.h"
 
 #include <stddef.h>

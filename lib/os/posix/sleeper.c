@@ -14,14 +14,12 @@
  * for a later one: it wakes up, looks, and sleeps again.  While a byte is on
  * its way, it looks each second whether somebody else has taken it.
  */
-#include "config.h"
-
+#include "os/sleeper.h"
 #include "base/keep.h"
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/memory.h"
-#include "os/sleeper.h"
 #include "os/thread.h"
 
 #include <fcntl.h>

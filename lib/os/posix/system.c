@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "base/atomic.h"
 #include "os/system.h"
+#include "base/atomic.h"
 
 #include <limits.h>
 #include <sys/mman.h>

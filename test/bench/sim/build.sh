@@ -36,7 +36,7 @@ simulated)
 		"$sim/many.c" "$top/test/bench/measure.c"; do
 		# shellcheck disable=SC2086 # a list of words
 		simulated "$source" -std=gnu11 -D_GNU_SOURCE -I"$builddir" \
-			-I"$top/include" -I"$top/lib" -I"$top/lib/os/linux" \
+			-include config.h -I"$top/include" -I"$top/lib" -I"$top/lib/os/linux" \
 			-I"$top/test/bench" \
 			${ATOMIC_OPS_CFLAGS-}
 	done
