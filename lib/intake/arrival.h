@@ -114,8 +114,7 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 	if (slot && unlikely(!slots_any(&b->slots)) && arrival_goes_away(b))
 		return false;
 	rent_pay(b, l);
-	if (slot && unlikely(!slots_any(&b->slots)) &&
-	    !arrival_find_slot(b, l))
+	if (slot && unlikely(!slots_any(&b->slots)) && !arrival_find_slot(b, l))
 		return false;
 	return arrival_has_room(b, l);
 }
