@@ -83,7 +83,9 @@ static void restore(struct engine *e)
 /* Of those in use, if so many of those that were seen are of this kind. */
 static uint64_t of_all(const struct sweeping *s, uint64_t kind, uint32_t used)
 {
-	return s->left == 0 || s->live == 0 ? kind : used * kind / s->live;
+	uint64_t live = s->seen - s->freed;
+
+	return s->left == 0 || live == 0 ? kind : used * kind / live;
 }
 
 /*
@@ -104,7 +106,7 @@ static void end_sweep(struct engine *e)
 	blocks = garbage_blocks(b);
 	surplus = vacancy_surplus_later(&b->slots) > 0;
 	lock_release(&b->lock);
-	t->live += of_all(s, s->live, used);
+	t->live += of_all(s, s->seen - s->freed, used);
 	queued = (uint32_t)of_all(s, s->queued, used);
 	need = queued / BLOCK_ENTRIES + (queued < LANES ? queued : LANES);
 	t->sifts = blocks > GARBAGE_TIMES * need ? blocks - need : 0;
@@ -115,12 +117,12 @@ static void sweep(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	struct sweeping *s = &t->sweep;
-	uint64_t seen = s->seen, live = s->live;
+	uint64_t seen = s->seen, freed = s->freed;
 	bool more = sweep_step(t->bucket, s), much;
 
 	seen = s->seen - seen;
-	live = s->live - live;
-	much = 2 * live < seen;
+	freed = s->freed - freed;
+	much = 2 * freed > seen;
 	e->effort += s->gave ? GIVE_EFFORT : SWEEP_EFFORT;
 	t->found = t->found || s->gave || much;
 	t->again = t->again || s->gave;

@@ -5,6 +5,17 @@
 #include "intake/sweep.h"
 #include "store/vacancy.h"
 
+/* Returns r, unless the last few slots are left. */
+static int without_memory(struct bucket *b, int r)
+{
+	bool any;
+
+	lock_acquire(&b->lock);
+	any = slots_use_all(&b->slots);
+	lock_release(&b->lock);
+	return any ? 0 : r;
+}
+
 int arrival_grow_slots(struct bucket *b)
 {
 	struct slots *t = &b->slots;
@@ -20,10 +31,8 @@ int arrival_grow_slots(struct bucket *b)
 	lock_release(&b->lock);
 	if (word > 0)
 		vacancy_fill(t, word);
-	else if (chunk < 0)
-		return -EAGAIN;
-	else if (!(memory = slots_chunk_alloc(chunk)))
-		return -ENOMEM;
+	else if (chunk < 0 || !(memory = slots_chunk_alloc(chunk)))
+		return without_memory(b, chunk < 0 ? -EAGAIN : -ENOMEM);
 	lock_acquire(&b->lock);
 	if (word > 0)
 		vacancy_add(t, word);
@@ -130,7 +139,7 @@ TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
 {
 	rent_look(b, l);
 	if (!slots_any(&b->slots) && sweep_for_call(b))
-		l->passed = RENT_ASIDE;
+		l->aside = l->queue.blocks * BLOCK_ENTRIES;
 	return slots_any(&b->slots);
 }
 
@@ -155,18 +164,18 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 			     bool slot)
 {
 	KEEP_ERRNO;
-	bool old;
+	struct lane *old;
 
 	tell(b, w, l);
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);
-	old = b->old_waits;
+	old = b->wanting;
 	lock_release(&b->lock);
 	/* If there is no memory for the old, they stay where they are. */
-	if (old && grow_lane(b, &b->lane[LANE_OLD])) {
+	if (old && grow_lane(b, old)) {
 		/* Else this call's own lane would take the block. */
 		lock_acquire(&b->lock);
-		arrival_has_room(b, &b->lane[LANE_OLD]);
+		arrival_has_room(b, old);
 		lock_release(&b->lock);
 	}
 	if (slot)

@@ -62,7 +62,8 @@ int64_t bucket_visit_at(const struct bucket *b, const struct lane *l)
 	unsigned lane = (unsigned)(l - b->lane);
 	const struct queue *q = &l->queue;
 
-	if (q->blocks <= BLOCKS_FEW || lane == 0 || q->nearest == INT64_MAX)
+	if (q->blocks <= BLOCKS_FEW || lane % LANE_OLD == 0 ||
+	    q->nearest == INT64_MAX)
 		return q->nearest;
 	return clock_add(q->nearest, -distance_ahead(lane) / 2);
 }

@@ -45,8 +45,10 @@ struct lane {
 	/* Protected by the bucket's lock, like everything here. */
 	struct queue queue;
 	/* For rent.c. */
-	uint32_t rests;  /* this many calls look at nothing */
-	uint32_t passed; /* so many dead have passed the oldest */
+	uint32_t rests;   /* this many calls look at nothing */
+	uint32_t carried; /* so many of the oldest live, and were passed */
+	uint32_t passed;  /* by so many dead */
+	uint32_t aside;   /* so many of the oldest are in the way */
 };
 
 enum bucket_state {
@@ -72,8 +74,8 @@ struct bucket {
 	struct counter rescheduled;
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
-	bool old_waits; /* there was no room in the lane of the old */
-	uint32_t away;  /* calls that found no slot here; see arrival.c */
+	struct lane *wanting; /* of the old; it had no room; or NULL */
+	uint32_t away;        /* calls that found no slot here; see arrival.c */
 	/* Timers without an entry; see handover.h. */
 	struct slot_heap stranded;
 	/* For sweep.c: words of slots, and slots in use. */
@@ -81,7 +83,7 @@ struct bucket {
 	uint32_t found;       /* the word where sweep_until_found goes on */
 	uint32_t visited;     /* and where the driver does */
 	uint32_t sweep_at;    /* with so many slots in use, calls sweep again */
-	bool some_dead;       /* the last call that has swept found some */
+	uint32_t behind;      /* dead that they found, since rent found any */
 	struct counter fired; /* runs on an executor, which have ended */
 	struct counter ended; /* timers that ended with such a run */
 	struct block_pool *pool; /* constant from bucket_init; NULL before */
@@ -155,12 +157,12 @@ void visit_begin(struct visit *v, int64_t by, int64_t now);
 bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v);
 
 /*
- * Puts back n entries that the driver has taken, the last one first; old: into
- * the lane of the old.  Returns how many are left, at the beginning of e,
- * because there is no memory for them.
+ * Puts back n entries that the driver has taken, the last one first, into the
+ * lanes of the old.  Returns how many are left, at the beginning of e, because
+ * there is no memory for them.
  */
-size_t bucket_put(struct bucket *b, struct wakeup *w, bool old,
-		  const struct entry *e, size_t n);
+size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
+		  size_t n);
 
 /*
  * Makes the recycled slots free, so that schedule calls can take them.  True:

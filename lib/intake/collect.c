@@ -98,15 +98,14 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
 }
 
 /* Under the lock.  Returns how many are left. */
-static size_t put_some(struct bucket *b, struct wakeup *w, bool old,
+static size_t put_some(struct bucket *b, struct wakeup *w,
 		       const struct entry *e, size_t n, struct arrival *a)
 {
 	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
 		bool grows;
 
 		*a = arrival_aim(b, e[n - 1].deadline);
-		if (old)
-			a->lane = &b->lane[LANE_OLD];
+		a->lane += LANE_OLD;
 		grows = !queue_has_room(&a->lane->queue, 1);
 		if (!arrival_has_room(b, a->lane))
 			break;
@@ -117,8 +116,8 @@ static size_t put_some(struct bucket *b, struct wakeup *w, bool old,
 	return n;
 }
 
-size_t bucket_put(struct bucket *b, struct wakeup *w, bool old,
-		  const struct entry *e, size_t n)
+size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
+		  size_t n)
 {
 	struct arrival a = {NULL, 0};
 	bool grown = false;
@@ -127,7 +126,7 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, bool old,
 		size_t left;
 
 		lock_acquire_hot(&b->lock);
-		left = put_some(b, w, old, e, n, &a);
+		left = put_some(b, w, e, n, &a);
 		lock_release(&b->lock);
 		if (left == n && grown)
 			break;

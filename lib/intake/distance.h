@@ -21,9 +21,12 @@
 
 #include <stdint.h>
 
-/* The last lane is for timers that are old; see rent.h. */
-#define LANES    12
+/*
+ * From LANE_OLD on there is a second lane for each class, for the entries that
+ * calls and the driver have put back: those of timers that are old.
+ */
 #define LANE_OLD 11
+#define LANES    (2 * LANE_OLD)
 
 /* Time is counted in ticks of about a millisecond. */
 #define TICK_LOG2 20
@@ -61,7 +64,8 @@ static inline unsigned distance_lane(int64_t base, int64_t deadline)
 
 static inline int64_t distance_ahead(unsigned lane)
 {
-	int log2 = lane == 0 ? 17 : 2 * (int)lane + 19;
+	int class = (int)(lane % LANE_OLD);
+	int log2 = class == 0 ? 17 : 2 * class + 19;
 
 	return INT64_C(1) << log2 < AHEAD_MAX ? INT64_C(1) << log2 : AHEAD_MAX;
 }

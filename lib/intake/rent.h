@@ -30,12 +30,6 @@
 #define RENT_LOOKS (2 * RENT_EVERY)
 
 /*
- * Many dead, of which rent finds none, are behind some that live in this lane:
- * so many of the oldest are set aside by the next calls.
- */
-#define RENT_ASIDE 2048
-
-/*
  * For when it is a call's turn: looks at some old entries, and sets how many
  * calls rest after it.
  */

@@ -5,6 +5,9 @@
 /* How many words a call sweeps. */
 #define CALL_WORDS 8
 
+/* If rent finds none, and sweeps so many, they are behind some that live. */
+#define BEHIND_MUCH 512
+
 /* A step ends after so many looks.  To cross a page counts as one. */
 #define STEP_LOOKS 256
 
@@ -32,16 +35,40 @@ static bool take_entry(struct bucket *b, struct slot *s)
  * entry: as if that were never due, so whoever arms it makes another one.  (If
  * it became unarmed here, and then armed again, the driver, which may have the
  * old entry and be about to begin it, would find the state that it has seen.)
- * True: the slot is free.  The driver may be freeing it at the same time: pairs
- * with slot_free there.
+ * True: the slot is free.  The driver may be freeing it at the same time, or
+ * have done so: pairs with slot_free there.
  */
 static bool settle(struct bucket *b, struct slot *s, uint32_t word)
 {
 	if (slot_is_dead(word))
 		return take_entry(b, s) && slot_free(s, word);
-	if (s->queued < INT64_MAX && take_entry(b, s))
+	if (slot_state(word) == SLOT_DISARMED && s->queued < INT64_MAX &&
+	    take_entry(b, s))
 		s->queued = INT64_MAX;
 	return false;
+}
+
+/*
+ * Which of the used slots of a word have a timer that is dead or disarmed?
+ * Without branches, because a CPU could not guess them.
+ */
+static uint64_t look_at_word(const struct slot *first, uint64_t used,
+			     struct sweeping *s)
+{
+	const unsigned over =
+		1u << SLOT_DEAD | 1u << SLOT_DEAD_MOVED | 1u << SLOT_DISARMED;
+	const unsigned queued = ~(over | 1u << SLOT_FREE | 1u << SLOT_UNARMED);
+	uint64_t found = 0;
+
+	for (; used; used &= used - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(used);
+		unsigned state = slot_state(atom32_load(&first[i].state));
+
+		found |= (uint64_t)(over >> state & 1) << i;
+		s->queued += queued >> state & 1;
+		s->seen += state != SLOT_FREE;
+	}
+	return found;
 }
 
 /* Returns how many slots it has freed.  Under the lock. */
@@ -50,23 +77,17 @@ static uint32_t sweep_word(struct bucket *b, uint32_t word, struct sweeping *s)
 	struct slots *t = &b->slots;
 	uint32_t number = word << SLOT_WORD_LOG2, found = 0;
 	uint64_t used = vacancy_has(t, word) ? 0 : ~*slots_word(t, word);
+	struct slot *first = slots_get(t, number);
 
-	for (; used; used &= used - 1) {
-		uint32_t i = number + (uint32_t)__builtin_ctzll(used);
-		struct slot *slot = slots_get(t, i);
-		uint32_t state = atom32_load(&slot->state);
-		bool over = slot_is_dead(state) ||
-			    slot_state(state) == SLOT_DISARMED;
+	for (used = look_at_word(first, used, s); used; used &= used - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(used);
 
-		s->seen += slot_state(state) != SLOT_FREE;
-		if (unlikely(over) && settle(b, slot, state)) {
-			slots_give(t, slot, i);
+		if (settle(b, &first[i], atom32_load(&first[i].state))) {
+			slots_give(t, &first[i], number + i);
 			found++;
-		} else if (slot_state(state) != SLOT_FREE) {
-			s->live++;
-			s->queued += !over && slot_state(state) != SLOT_UNARMED;
 		}
 	}
+	s->freed += found;
 	return found;
 }
 
@@ -81,7 +102,7 @@ TT_NOINLINE bool sweep_for_call(struct bucket *b)
 	uint32_t words = b->slots.fresh - 1;
 
 	if (block_pool_grows(b->pool) && used < b->sweep_at)
-		return b->some_dead;
+		return false;
 	for (uint32_t i = 0; i < CALL_WORDS && i < words; i++) {
 		b->swept += UINT32_C(0x9e3779b9);
 		found += sweep_word(
@@ -89,7 +110,8 @@ TT_NOINLINE bool sweep_for_call(struct bucket *b)
 			&s);
 	}
 	b->sweep_at = 5 * (uint64_t)found < s.seen ? used + used / 8 : 0;
-	return b->some_dead = found > 0;
+	b->behind += found;
+	return b->behind >= BEHIND_MUCH;
 }
 
 /* One pass, which begins somewhere. */

@@ -32,8 +32,8 @@
 /*
  * For a call that finds no slot: sweeps a few words, here and there.  If it
  * finds little, no call sweeps again before the number of slots in use has
- * grown by an eighth.  Returns whether the last one that swept found any.
- * Under the lock.
+ * grown by an eighth.  True: sweeps find dead ones, and rent finds none.  Under
+ * the lock.
  */
 bool sweep_for_call(struct bucket *b);
 
@@ -53,7 +53,7 @@ struct sweeping {
 	bool waits;      /* the lock was held: the next step waits for it */
 	uint32_t left;   /* words that it has not seen */
 	uint64_t seen;   /* slots in use that it has seen */
-	uint64_t live;   /* those of them whose timer lives */
+	uint64_t freed;  /* those of them that it has freed */
 	uint64_t queued; /* those of them whose timer has an entry, or runs */
 	bool gave;       /* in this step, memory was given back */
 };

@@ -123,8 +123,7 @@ static struct block *take_block(struct pending *p)
  * Those of one bucket together, if they follow each other.  If there is no
  * memory for an entry, its timer is stranded.
  */
-static void put_back(struct pending *p, bool old, const struct entry *e,
-		     size_t n)
+void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 {
 	for (size_t left, run; n > 0; n -= run, e += run) {
 		struct bucket *b = intake_bucket(p->intake, e->index);
@@ -132,15 +131,10 @@ static void put_back(struct pending *p, bool old, const struct entry *e,
 		run = 1;
 		while (run < n && intake_bucket(p->intake, e[run].index) == b)
 			run++;
-		left = bucket_put(b, p->wakeup, old, e, run);
+		left = bucket_put(b, p->wakeup, e, run);
 		for (size_t i = 0; i < left; i++)
 			strand(p, &e[i]);
 	}
-}
-
-void pending_send_back(struct pending *p, const struct entry *e, size_t n)
-{
-	put_back(p, false, e, n);
 }
 
 /* Is the entry still of use?  Recycles the slot of a timer that has ended. */
@@ -306,7 +300,7 @@ void pending_sift(struct pending *p, struct block *b)
 		if (refresh(p, e))
 			b->entry[n++] = *e;
 	}
-	put_back(p, true, b->entry, n);
+	pending_send_back(p, b->entry, n);
 	block_pool_give(&p->intake->pool, b);
 }
 

@@ -84,7 +84,13 @@ void slots_set_enough(struct slots *t)
 {
 	uint32_t n = (uint32_t)slots_room(t);
 
-	t->enough = t->vacancies > 0 ? n - n / 8 : n;
+	t->enough = n - n / 8;
+}
+
+bool slots_use_all(struct slots *t)
+{
+	t->enough = (uint32_t)slots_room(t);
+	return t->used < t->enough;
 }
 
 bool slots_add_chunk(struct slots *t, int chunk, void *memory)
@@ -153,7 +159,7 @@ static bool is_mostly_free(const struct slots *t, uint32_t word)
 static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
 			  int least)
 {
-	for (; n > 0 && word < t->fresh; word++, n--) {
+	for (; n > 0 && word < t->end; word++, n--) {
 		if (slots_all_vacant(t, word))
 			word += VACANT_WORDS - 1;
 		else if (count_free(t, word) >= least)

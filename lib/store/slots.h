@@ -242,6 +242,9 @@ void slots_move_on(struct slots *t);
 /* To be called when the words that have memory are others. */
 void slots_set_enough(struct slots *t);
 
+/* The table cannot grow: all may be taken.  False: none is free.  Under the lock. */
+bool slots_use_all(struct slots *t);
+
 /*
  * Slots are taken in the order of their addresses.  This many ahead, one is
  * prefetched.
@@ -280,8 +283,8 @@ static inline bool slots_any_fresh(const struct slots *t)
 /*
  * Is there a free slot to take?  Those of the word that is in use, and of words
  * that were never used.  Of all others, the last eighth is not taken as long as
- * some words are vacant: they are too scattered to be taken in order, and to
- * find one takes long.  Under the lock.
+ * the table can grow: they are too scattered to be taken in order, and to find
+ * one takes long.  Under the lock.
  */
 static inline bool slots_any(const struct slots *t)
 {
