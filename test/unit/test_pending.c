@@ -513,7 +513,7 @@ END_TEST
 
 #ifndef FAIL_ALLOC_UNAVAILABLE
 
-/* What the heap has no room for waits in its block, or in its bucket. */
+/* What the heap has no room for waits in its bucket, without an entry. */
 START_TEST(a_full_heap_keeps_the_earliest)
 {
 	enum { N = HEAP_MIN + 1000 };
@@ -572,6 +572,9 @@ START_TEST(out_of_memory_for_blocks)
 	check();
 	ck_assert_uint_lt(pending.blocks.n, BLOCKS);
 	ck_assert_uint_ge(in_blocks(), pending.blocks.n * BLOCK_ENTRIES);
+	/* Their blocks are of use again. */
+	ck_assert_uint_le(block_pool_bytes(&intake->pool),
+			  (pending.blocks.n + POOL_KEEP + 4) * BLOCK_BYTES);
 	/* There is memory again. */
 	pending_begin_turn(&pending);
 	visit(&intake->bucket[0], NOW + 10000);
