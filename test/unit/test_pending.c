@@ -590,6 +590,38 @@ START_TEST(out_of_memory_for_blocks)
 }
 END_TEST
 
+/* What is far goes back without an entry: there is no block for one. */
+START_TEST(out_of_memory_sends_back)
+{
+	enum { N = 100 };
+	const int64_t first = NOW + HOUR;
+	struct bucket *b;
+
+	begin_pending(1);
+	b = &intake->bucket[0];
+	for (int i = 0; i < N; i++)
+		schedule_in(b, first + i * SECOND);
+	watch_set(&watch, first);
+	collect(first);
+	block_free_all(b->spares);
+	b->spares = NULL;
+	no_block(&intake->pool);
+	fail_arm(0, UINT32_MAX);
+	ck_assert_int_eq(next_pending(), first);
+	ck_assert_uint_gt(fail_disarm(), 0);
+	check();
+	ck_assert_uint_eq(entries(), 1);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), first + SECOND);
+	for (int i = 0; i < N; i++) {
+		must(earliest() == first + i * SECOND);
+		run();
+	}
+	ck_assert_int_eq(earliest(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	end_pending();
+}
+END_TEST
+
 /* It gets no further, so it must not be asked again at once. */
 START_TEST(out_of_memory_opens_none_ahead)
 {
@@ -676,6 +708,7 @@ int main(void)
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		a_full_heap_keeps_the_earliest,
 		out_of_memory_for_blocks,
+		out_of_memory_sends_back,
 		out_of_memory_opens_none_ahead,
 		out_of_memory_keeps_order,
 #endif
