@@ -60,7 +60,7 @@ static void count_pending(struct intake *in, struct owners *owners,
 	for (size_t i = 0; i < p->heap.n; i++)
 		count_entry(in, owners, heap_at(&p->heap, i));
 	for (size_t i = 0; i < p->blocks.n; i++)
-		count_chain(in, owners, pending_chain(p, i));
+		count_chain(in, owners, pending_block(p, i));
 	for (int level = 0; level < WHEEL_LEVELS; level++) {
 		for (int i = 0; i < SLICES; i++)
 			count_chain(in, owners, p->wheel.level[level].chain[i]);

@@ -513,7 +513,7 @@ END_TEST
 
 #ifndef FAIL_ALLOC_UNAVAILABLE
 
-/* What the heap has no room for waits in its block, or in its bucket. */
+/* What the heap has no room for waits in its bucket, without an entry. */
 START_TEST(a_full_heap_keeps_the_earliest)
 {
 	enum { N = HEAP_MIN + 1000 };
@@ -572,6 +572,9 @@ START_TEST(out_of_memory_for_blocks)
 	check();
 	ck_assert_uint_lt(pending.blocks.n, BLOCKS);
 	ck_assert_uint_ge(in_blocks(), pending.blocks.n * BLOCK_ENTRIES);
+	/* Their blocks are of use again. */
+	ck_assert_uint_le(block_pool_bytes(&intake->pool),
+			  (pending.blocks.n + POOL_KEEP + 4) * BLOCK_BYTES);
 	/* There is memory again. */
 	pending_begin_turn(&pending);
 	visit(&intake->bucket[0], NOW + 10000);
@@ -579,6 +582,38 @@ START_TEST(out_of_memory_for_blocks)
 	qsort(deadline, BLOCKS, sizeof(deadline[0]), by_value);
 	for (size_t i = 0; i < BLOCKS * BLOCK_ENTRIES; i++) {
 		must(next_pending() == deadline[i / BLOCK_ENTRIES]);
+		run();
+	}
+	ck_assert_int_eq(earliest(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	end_pending();
+}
+END_TEST
+
+/* What is far goes back without an entry: there is no block for one. */
+START_TEST(out_of_memory_sends_back)
+{
+	enum { N = 100 };
+	const int64_t first = NOW + HOUR;
+	struct bucket *b;
+
+	begin_pending(1);
+	b = &intake->bucket[0];
+	for (int i = 0; i < N; i++)
+		schedule_in(b, first + i * SECOND);
+	watch_set(&watch, first);
+	collect(first);
+	block_free_all(b->spares);
+	b->spares = NULL;
+	no_block(&intake->pool);
+	fail_arm(0, UINT32_MAX);
+	ck_assert_int_eq(next_pending(), first);
+	ck_assert_uint_gt(fail_disarm(), 0);
+	check();
+	ck_assert_uint_eq(entries(), 1);
+	ck_assert_int_eq(wakeup_arrivals(&wakeup), first + SECOND);
+	for (int i = 0; i < N; i++) {
+		must(earliest() == first + i * SECOND);
 		run();
 	}
 	ck_assert_int_eq(earliest(), INT64_MAX);
@@ -673,6 +708,7 @@ int main(void)
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		a_full_heap_keeps_the_earliest,
 		out_of_memory_for_blocks,
+		out_of_memory_sends_back,
 		out_of_memory_opens_none_ahead,
 		out_of_memory_keeps_order,
 #endif

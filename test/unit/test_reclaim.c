@@ -438,8 +438,6 @@ START_TEST(sifts_all_lanes)
 }
 END_TEST
 
-enum { SPARES = 16 };
-
 static size_t bytes(void)
 {
 	return bucket_bytes(first_bucket()) + pending_bytes(&engine.pending) +
@@ -462,8 +460,8 @@ static void disarm(uint64_t id)
 }
 
 /*
- * The memory is what it would be if they had never been armed, but for some
- * spare blocks of the driver.
+ * The memory is what it would be if they had never been armed, but for the
+ * blocks that the pool keeps.
  */
 START_TEST(forgets_the_entries_of_the_disarmed)
 {
@@ -482,7 +480,7 @@ START_TEST(forgets_the_entries_of_the_disarmed)
 		disarm(crowd[i]);
 	for (int i = 0; i < 3; i++)
 		run_round();
-	ck_assert_uint_le(bytes(), before + SPARES * sizeof(struct block));
+	ck_assert_uint_le(bytes(), before + POOL_KEEP * sizeof(struct block));
 	ck_assert_uint_eq(bare_slots_used(), CROWD);
 	/* They live on. */
 	for (int i = 0; i < CROWD; i++)

@@ -133,6 +133,40 @@ START_TEST(a_few_are_left_free)
 }
 END_TEST
 
+/*
+ * Two threads have a vacant word each, and the one that took the second adds it
+ * first; meanwhile a slot of another word comes back, and is taken.
+ */
+START_TEST(vacant_words_come_in_another_order)
+{
+	uint32_t first, second;
+	struct slot *s = NULL;
+	struct slots t;
+
+	init(&t, 0, 0);
+	for (unsigned i = 0; i < SLOT_FIRST_NUMBER; i++)
+		s = take_dead(&t);
+	while (room(&t) < 4 * SLOT_FIRST_NUMBER)
+		add_chunk(&t);
+	first = vacancy_take(&t);
+	second = vacancy_take(&t);
+	ck_assert_uint_lt(first, second);
+	vacancy_fill(&t, second);
+	vacancy_add(&t, second);
+	recycle(&t, s);
+	ck_assert_ptr_eq(take_dead(&t), s);
+	for (unsigned i = 0; i < SLOT_FIRST_NUMBER && slots_any(&t); i++)
+		ck_assert_uint_eq(
+			number_of(&t, take_dead(&t)) >> SLOT_WORD_LOG2, second);
+	vacancy_fill(&t, first);
+	vacancy_add(&t, first);
+	while (t.used < 3 * SLOT_FIRST_NUMBER)
+		take_dead(&t);
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
 /* All that there are can be taken, whatever came back and how. */
 START_TEST(full)
 {
@@ -473,6 +507,7 @@ int main(void)
 		limit,
 		touched_when_all_are_used,
 		a_few_are_left_free,
+		vacant_words_come_in_another_order,
 		full,
 		in_the_order_of_addresses,
 		among_others_that_live_for_long,

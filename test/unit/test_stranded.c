@@ -93,6 +93,27 @@ START_TEST(schedules_without_room)
 }
 END_TEST
 
+/* There may be a block, but no row for it. */
+START_TEST(schedules_without_rows)
+{
+	struct queue *q;
+	size_t n = 0;
+
+	begin();
+	q = &bucket->lane[lane_at(SECOND)].queue;
+	for (; queue_wants_rows(q) == q->size || queue_has_room(q, 1); n++)
+		schedule(NOW + SECOND);
+	block_push(&bucket->spares, block_pool_take(bucket->pool));
+	fail_arm(0, UINT32_MAX);
+	ck_assert_int_eq(try_to_schedule(NOW + SECOND, NULL), 0);
+	ck_assert_uint_gt(fail_disarm(), 0);
+	ck_assert_uint_eq(queue_size(q), n);
+	bucket_check(bucket);
+	ck_assert_uint_eq(run_all(), n + 1);
+	end();
+}
+END_TEST
+
 #endif
 
 /* Without an entry a timer waits all the same. */
@@ -188,6 +209,7 @@ int main(void)
 		puts_back_what_it_has_room_for,
 		schedules_nothing_without_memory,
 		schedules_without_room,
+		schedules_without_rows,
 #endif
 		the_stranded_wait,
 		the_first_due_are_handed_out,

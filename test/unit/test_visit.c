@@ -282,6 +282,12 @@ START_TEST(spare_blocks_go_to_the_pool)
 	ck_assert(!step(&v));
 	ck_assert_uint_eq(count_blocks(bucket->spares), 1);
 	ck_assert_uint_eq(p->n, 2);
+	/* The same without a visit. */
+	for (int i = 0; i < 2; i++)
+		block_push(&bucket->spares, block_pool_take(p));
+	bucket_give_surplus(bucket);
+	ck_assert_uint_eq(count_blocks(bucket->spares), 1);
+	ck_assert_uint_eq(p->n, 2);
 	end();
 }
 END_TEST

@@ -7,8 +7,8 @@
 
 #include "pending/pending.h"
 
-/* The blocks behind entry i of p->blocks. */
-const struct block *pending_chain(const struct pending *p, size_t i);
+/* The block behind entry i of p->blocks. */
+const struct block *pending_block(const struct pending *p, size_t i);
 
 size_t pending_count(const struct pending *p); /* entries in it */
 
