@@ -179,7 +179,7 @@ static inline bool run(struct entry e, int64_t now)
 	if (x == EXPIRY_LATER && e.deadline <= now)
 		return run(e, now);
 	if (x == EXPIRY_LATER)
-		must(bucket_put(bucket, &wakeup, false, &e, 1) == 0);
+		must(bucket_put(bucket, &wakeup, &e, 1) == 0);
 	if (x == EXPIRY_RUN)
 		must(s->deadline <= now && !expiry_end(s));
 	if (x == EXPIRY_RUN || x == EXPIRY_OVER)
@@ -196,8 +196,7 @@ static inline size_t run_due(int64_t now)
 		if (taken[i].deadline <= now)
 			live += run(taken[i], now);
 		else
-			must(bucket_put(bucket, &wakeup, false, &taken[i], 1) ==
-			     0);
+			must(bucket_put(bucket, &wakeup, &taken[i], 1) == 0);
 	}
 	intake_flush(intake);
 	return live;

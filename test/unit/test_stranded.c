@@ -32,9 +32,8 @@ START_TEST(puts_back_what_it_has_room_for)
 	bucket->spares->next = NULL;
 	no_block(bucket->pool);
 	fail_arm(0, UINT32_MAX);
-	left = bucket_put(bucket, &wakeup, false, taken, n);
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, false, taken, left),
-			  left);
+	left = bucket_put(bucket, &wakeup, taken, n);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, taken, left), left);
 	ck_assert_uint_ge(fail_disarm(), 2);
 	ck_assert_uint_eq(left, N - BLOCK_ENTRIES);
 	bucket_check(bucket);
@@ -43,7 +42,7 @@ START_TEST(puts_back_what_it_has_room_for)
 	for (size_t i = 0; i < BLOCK_ENTRIES; i++)
 		must(queue_at(&bucket->lane[lane].queue, i)->ticket ==
 		     taken[n - 1 - i].ticket);
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, false, taken, left), 0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, taken, left), 0);
 	ck_assert_uint_eq(run_all(), N);
 	end();
 }
@@ -165,7 +164,7 @@ START_TEST(the_first_due_are_handed_out)
 	ck_assert_uint_eq(take(NOW + SECOND + 6), 6);
 	ck_assert_int_eq(announced(), NOW + SECOND + 7);
 	bucket_check(bucket);
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, false, taken, 6), 0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, taken, 6), 0);
 	ck_assert_uint_eq(run_all(), N - 2);
 	end();
 }

@@ -113,7 +113,7 @@ START_TEST(put_back_and_visited_early)
 	ck_assert_uint_eq(take(first), N);
 	for (int i = 0; i < BLOCKS_FEW + 2; i++)
 		block_push(&spares, block_alloc());
-	must(bucket_put(bucket, &wakeup, false, taken, N) == 0);
+	must(bucket_put(bucket, &wakeup, taken, N) == 0);
 	ck_assert_int_eq(announced(), first - distance_ahead(lane) / 2);
 	ck_assert_uint_eq(take(announced()), N);
 	end();
@@ -307,7 +307,7 @@ START_TEST(puts_back)
 	n = take(then);
 	ck_assert_uint_eq(n, N);
 	ck_assert_int_eq(announced(), INT64_MAX);
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, false, taken, n), 0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, taken, n), 0);
 	bucket_check(bucket);
 	ck_assert_uint_eq(in_lane(0), (N + 1) / 2);
 	ck_assert_uint_eq(in_lane(lane_at(60 * SECOND)), N / 2);
@@ -322,7 +322,7 @@ END_TEST
 START_TEST(puts_back_nothing)
 {
 	begin();
-	ck_assert_uint_eq(bucket_put(bucket, &wakeup, false, NULL, 0), 0);
+	ck_assert_uint_eq(bucket_put(bucket, &wakeup, NULL, 0), 0);
 	ck_assert_int_eq(announced(), INT64_MAX);
 	end();
 }

@@ -91,7 +91,7 @@ static void add_all(struct block *chain)
 	struct block *b;
 
 	while ((b = block_pop(&chain)) != NULL) {
-		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup, false,
+		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup,
 			       b->entry, b->n) > 0)
 			check(-ENOMEM, "bucket_put");
 		free(b);
