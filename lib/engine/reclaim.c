@@ -108,7 +108,7 @@ static void end_sweep(struct engine *e)
 	lock_release(&b->lock);
 	t->live += of_all(s, s->seen - s->freed, used);
 	queued = (uint32_t)of_all(s, s->queued, used);
-	need = queued / BLOCK_ENTRIES + (queued < LANES ? queued : LANES);
+	need = queued / BLOCK_ENTRIES + (queued < LANE_OLD ? queued : LANE_OLD);
 	t->sifts = blocks > GARBAGE_TIMES * need ? blocks - need : 0;
 	t->again = t->again || surplus;
 }

@@ -5,17 +5,6 @@
 #include "intake/sweep.h"
 #include "store/vacancy.h"
 
-/* Returns r, unless the last few slots are left. */
-static int without_memory(struct bucket *b, int r)
-{
-	bool any;
-
-	lock_acquire(&b->lock);
-	any = slots_use_all(&b->slots);
-	lock_release(&b->lock);
-	return any ? 0 : r;
-}
-
 int arrival_grow_slots(struct bucket *b)
 {
 	struct slots *t = &b->slots;
@@ -31,8 +20,10 @@ int arrival_grow_slots(struct bucket *b)
 	lock_release(&b->lock);
 	if (word > 0)
 		vacancy_fill(t, word);
-	else if (chunk < 0 || !(memory = slots_chunk_alloc(chunk)))
-		return without_memory(b, chunk < 0 ? -EAGAIN : -ENOMEM);
+	else if (chunk < 0)
+		return -EAGAIN;
+	else if (!(memory = slots_chunk_alloc(chunk)))
+		return -ENOMEM;
 	lock_acquire(&b->lock);
 	if (word > 0)
 		vacancy_add(t, word);
@@ -43,6 +34,19 @@ int arrival_grow_slots(struct bucket *b)
 	if (memory)
 		slots_chunk_free(chunk, memory);
 	return 0;
+}
+
+/* As arrival_grow_slots; but if it fails, the last few slots may be taken. */
+static int find_memory(struct bucket *b)
+{
+	int r = arrival_grow_slots(b);
+
+	if (r == 0 || !block_pool_grows(b->pool))
+		return r;
+	lock_acquire(&b->lock);
+	r = slots_use_all(&b->slots) ? 0 : r;
+	lock_release(&b->lock);
+	return r;
 }
 
 /* Gives the lane this many rows, if it still wants them.  False: no memory. */
@@ -179,7 +183,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 		lock_release(&b->lock);
 	}
 	if (slot)
-		return arrival_grow_slots(b);
+		return find_memory(b);
 	return grow_lane(b, l) ? 0 : -ENOMEM;
 }
 

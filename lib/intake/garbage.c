@@ -28,7 +28,7 @@ bool garbage_tell(struct bucket *b, struct wakeup *w)
 	const struct slots *t = &b->slots;
 	uint32_t limit = atom32_load(&w->limit);
 	bool much = garbage_blocks(b) >
-		    GARBAGE_TIMES * (t->used / BLOCK_ENTRIES + LANES) +
+		    GARBAGE_TIMES * (t->used / BLOCK_ENTRIES + LANE_OLD) +
 			    GARBAGE_MUCH / BLOCK_ENTRIES;
 
 	if (t->used >= t->told + GARBAGE_STEP)

@@ -242,7 +242,7 @@ START_TEST(random_against_array)
 			model_step(m, dice);
 		bare_check();
 		ck_assert_uint_le(entries_of(&engine.pending),
-				  4 * MODELLED + 4 * RESTED);
+				  10 * MODELLED + 4 * RESTED);
 		if (!m->id)
 			continue;
 		ck_assert_int_eq(

@@ -259,7 +259,7 @@ START_TEST(the_moved_are_refreshed)
 	collect(NOW + 3);
 	ck_assert_int_eq(earliest(), NOW + 3);
 	ck_assert_uint_eq(pending.heap.n, 2);
-	lane = distance_lane(distance_base(NOW), NOW + HOUR);
+	lane = LANE_OLD + distance_lane(distance_base(NOW), NOW + HOUR);
 	ck_assert_uint_eq(queue_size(&intake->bucket[0].lane[lane].queue), 1);
 	ck_assert_int_eq(slot_state(atom32_load(&slot_of(a)->state)),
 			 SLOT_ARMED);

@@ -194,6 +194,7 @@ START_TEST(rent_looks_at_the_old)
 {
 	enum { WINDOW = 100, OLD = 500, STEPS = 200000, STAYS = 20 };
 	static uint64_t ring[WINDOW], old[OLD];
+	const unsigned lane = LANE_OLD + lane_at(5 * SECOND);
 	size_t n = 0, most = 0;
 
 	begin();
@@ -203,8 +204,8 @@ START_TEST(rent_looks_at_the_old)
 		if (*id)
 			must(cancel(*id) == 0);
 		*id = schedule_in_lane(i);
-		if (in_lane(LANE_OLD) > most)
-			most = in_lane(LANE_OLD);
+		if (in_lane(lane) > most)
+			most = in_lane(lane);
 	}
 	ck_assert_uint_gt(most, OLD / 2);
 	ck_assert_uint_le(most, 3 * OLD);
@@ -402,16 +403,16 @@ START_TEST(rent_comes_before_memory)
 {
 	enum { N = 20000 };
 	static uint64_t ids[N];
-	uint32_t end_before;
+	uint32_t before;
 
 	begin();
 	use_all_slots(ids, N, NOW + HOUR);
-	end_before = bucket->slots.end;
+	before = slots_words(&bucket->slots);
 	cancel_all(ids, N);
 	bucket->lane[lane_at(HOUR)].rests = 60;
 	for (int i = 0; i < N; i++)
 		schedule(NOW + HOUR);
-	ck_assert_uint_eq(bucket->slots.end, end_before);
+	ck_assert_uint_le(slots_words(&bucket->slots), before + 2);
 	bucket_check(bucket);
 	end();
 }

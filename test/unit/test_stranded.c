@@ -37,7 +37,7 @@ START_TEST(puts_back_what_it_has_room_for)
 	ck_assert_uint_ge(fail_disarm(), 2);
 	ck_assert_uint_eq(left, N - BLOCK_ENTRIES);
 	bucket_check(bucket);
-	lane = lane_at(SECOND);
+	lane = LANE_OLD + lane_at(SECOND);
 	ck_assert_uint_eq(in_lane(lane), BLOCK_ENTRIES);
 	for (size_t i = 0; i < BLOCK_ENTRIES; i++)
 		must(queue_at(&bucket->lane[lane].queue, i)->ticket ==
