@@ -146,7 +146,7 @@ static bool is_long(const struct bucket *b, const struct lane *l)
 static size_t in_the_way(const struct bucket *b, const struct lane *l,
 			 const struct entry *e, size_t n)
 {
-	/* Of a block behind which there are others, nothing else is in sight. */
+	/* The last of a block: nothing else is in sight. */
 	if (n < RENT_LOOKS)
 		return e + n == l->queue.back ? 0 : n;
 	if (l->aside > 0 || is_long(b, l))
@@ -207,8 +207,10 @@ TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
 		few = !look_behind(b, l, &found);
 	if (found > 0)
 		b->behind = 0;
-	if (unlikely(few))
+	if (unlikely(few)) {
 		l->rests = RESTS_LONG;
-	else if (l->rests > 0 && found < RENT_LOOKS)
+		look_at_old(b, &l[LANE_OLD].queue);
+	} else if (l->rests > 0 && found < RENT_LOOKS) {
 		rent_prefetch(b, l, RENT_LOOKS - found);
+	}
 }

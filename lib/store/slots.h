@@ -242,7 +242,10 @@ void slots_move_on(struct slots *t);
 /* To be called when the words that have memory are others. */
 void slots_set_enough(struct slots *t);
 
-/* The table cannot grow: all may be taken.  False: none is free.  Under the lock. */
+/*
+ * The table cannot grow: all slots may be taken.  False: none is free.  Under
+ * the lock.
+ */
 bool slots_use_all(struct slots *t);
 
 /*
