@@ -28,6 +28,7 @@
 #include "intake/sweep.c"
 #undef settle
 
+static struct block_pool pool;
 static struct bucket bucket;
 static struct watch watch;
 static struct wakeup wakeup;
@@ -53,6 +54,7 @@ static void setup(void)
 	struct slots *table = &bucket.slots;
 
 	memset(&bucket, 0, sizeof(bucket));
+	bucket.pool = &pool;
 	memset(chunk, 0, sizeof(chunk));
 	bucket.state = BUCKET_OPEN;
 	watch = (struct watch){.clock = CLOCK_MONOTONIC};

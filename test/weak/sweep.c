@@ -20,6 +20,7 @@
 #include "store/slots.c"
 #include "store/vacancy.h"
 
+static struct block_pool pool;
 static struct bucket bucket;
 static unsigned freed;
 
@@ -95,6 +96,7 @@ static void setup(void)
 	struct slots *table = &bucket.slots;
 
 	memset(&bucket, 0, sizeof(bucket));
+	bucket.pool = &pool;
 	memset(chunk, 0, sizeof(chunk));
 	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	memset(&wakeup, 0, sizeof(wakeup));
