@@ -83,7 +83,7 @@ struct bucket {
 	uint32_t found;       /* the word where sweep_until_found goes on */
 	uint32_t visited;     /* and where the driver does */
 	uint32_t sweep_at;    /* with so many slots in use, calls sweep again */
-	uint32_t behind;      /* dead that they found, since rent found any */
+	uint32_t alone;       /* so many found some, and rent none since then */
 	struct counter fired; /* runs on an executor, which have ended */
 	struct counter ended; /* timers that ended with such a run */
 	struct block_pool *pool; /* constant from bucket_init; NULL before */

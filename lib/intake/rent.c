@@ -206,7 +206,7 @@ TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
 	    (found == 0 || l->passed > 0))
 		few = !look_behind(b, l, &found);
 	if (found > 0)
-		b->behind = 0;
+		b->alone = 0;
 	if (unlikely(few)) {
 		l->rests = RESTS_LONG;
 		look_at_old(b, &l[LANE_OLD].queue);

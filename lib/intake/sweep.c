@@ -5,8 +5,8 @@
 /* How many words a call sweeps. */
 #define CALL_WORDS 8
 
-/* If rent finds none, and sweeps so many, they are behind some that live. */
-#define BEHIND_MUCH 512
+/* If so many sweeps find some and rent none, these are behind some that live. */
+#define ALONE_MUCH 3
 
 /* A step ends after so many looks.  To cross a page counts as one. */
 #define STEP_LOOKS 256
@@ -110,8 +110,8 @@ TT_NOINLINE bool sweep_for_call(struct bucket *b)
 			&s);
 	}
 	b->sweep_at = 5 * (uint64_t)found < s.seen ? used + used / 8 : 0;
-	b->behind += found;
-	return b->behind >= BEHIND_MUCH;
+	b->alone += found > 0;
+	return b->alone >= ALONE_MUCH;
 }
 
 /* One pass, which begins somewhere. */

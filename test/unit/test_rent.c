@@ -362,6 +362,29 @@ START_TEST(the_driver_is_told_after_a_visit)
 }
 END_TEST
 
+/* Many that live are in front of the others, and hide what dies. */
+START_TEST(rent_gets_past_many_that_stay)
+{
+	enum { FRONT = 20000, WINDOW = 1000, STEPS = 10 * FRONT };
+	static uint64_t ring[WINDOW];
+
+	begin();
+	for (int i = 0; i < FRONT; i++)
+		schedule_in_lane(i);
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t *id = &ring[i % WINDOW];
+
+		if (i >= WINDOW)
+			must(cancel(*id) == 0);
+		*id = schedule_in_lane(i);
+	}
+	ck_assert_uint_le(used(), FRONT + 2 * WINDOW);
+	ck_assert_uint_le(slots_room(&bucket->slots), FRONT * 8 / 5);
+	bucket_check(bucket);
+	end();
+}
+END_TEST
+
 /* A hundred thousand cancelled at once go as new ones come. */
 START_TEST(rent_drains_a_mass_cancel)
 {
@@ -463,6 +486,7 @@ int main(void)
 		rent_finds_old_entries,
 		rent_among_those_that_stay,
 		the_driver_is_told_after_a_visit,
+		rent_gets_past_many_that_stay,
 		rent_drains_a_mass_cancel,
 		rent_comes_before_memory,
 		sweeps_come_before_memory,
