@@ -5,7 +5,7 @@
 /* How many words a call sweeps. */
 #define CALL_WORDS 8
 
-/* If so many sweeps find some and rent none, these are behind some that live. */
+/* If so many sweeps found some and rent none, they hide behind the living. */
 #define ALONE_MUCH 3
 
 /* A step ends after so many looks.  To cross a page counts as one. */
