@@ -41,7 +41,7 @@ fi
 # shellcheck disable=SC2046 # a list of words
 clang -g -O1 -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=undefined \
-	-DHAVE_CONFIG_H -D_GNU_SOURCE -I"$builddir" -I"$srcdir/include" \
+	-include config.h -D_GNU_SOURCE -I"$builddir" -I"$srcdir/include" \
 	-I"$srcdir/lib" -I"$srcdir/lib/os/linux" \
 	-I"$srcdir/test/unit" \
 	$($PKG_CONFIG --cflags atomic_ops) \
