@@ -106,7 +106,7 @@ void heap_remove(struct heap *h, size_t i)
 		else
 			sift_down(h, i, last);
 	}
-	if (unlikely(h->n < h->size / 4) && h->size > HEAP_MIN &&
+	if (unlikely(h->n < h->size / 4) && h->size > HEAP_KEEP &&
 	    h->size / 2 >= h->kept)
 		resize(h, h->size / 2);
 }
