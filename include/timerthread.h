@@ -310,7 +310,7 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
  * the cap, by the number of cancelled timers that the executor may hold.
- * The reserve needs about 200 bytes for each timer, up to 130 KiB for each
+ * The reserve needs about 220 bytes for each timer, up to 200 KiB for each
  * bucket, and 200 KiB.  On NUMA machines the memory is near the CPU that calls
  * start.
  * 0, the default: no reserve.

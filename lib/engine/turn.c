@@ -185,6 +185,8 @@ int64_t engine_next(struct engine *e, int64_t limit)
 		collect(e, arrivals, now);
 	}
 	engine_set_idle(e);
+	/* What it could not keep may come first. */
+	e->cut = e->cut && e->pending.beyond == INT64_MAX;
 	e->next = next;
 	return next < limit ? next : limit;
 }

@@ -41,7 +41,7 @@ static int find_memory(struct bucket *b)
 {
 	int r = arrival_grow_slots(b);
 
-	if (r == 0 || !block_pool_grows(b->pool))
+	if (r == 0)
 		return r;
 	lock_acquire(&b->lock);
 	r = slots_use_all(&b->slots) ? 0 : r;
@@ -180,6 +180,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 		/* Else this call's own lane would take the block. */
 		lock_acquire(&b->lock);
 		arrival_has_room(b, old);
+		b->wanting = NULL;
 		lock_release(&b->lock);
 	}
 	if (slot)

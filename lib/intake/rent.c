@@ -130,9 +130,13 @@ static void look_at_old(struct bucket *b, struct queue *q)
 	size_t n, i = 0;
 	const struct entry *e = queue_front_run(q, &n);
 
-	for (; i < n && i < 2 * RENT_LOOKS && queue_has_room(q, 1); i++)
-		if (!is_over(b, &e[i]))
-			queue_push(q, e[i]);
+	for (; i < n && i < 2 * RENT_LOOKS; i++) {
+		if (is_over(b, &e[i]))
+			continue;
+		if (!queue_has_room(q, 1))
+			break;
+		queue_push(q, e[i]);
+	}
 	if (i > 0)
 		queue_drop(q, i, &b->spares);
 }
@@ -164,6 +168,8 @@ static bool set_aside(struct bucket *b, struct lane *l)
 	size_t n, most, i = 0;
 	const struct entry *e = queue_front_run(&l->queue, &n);
 
+	if (l->aside > l->queue.blocks * BLOCK_ENTRIES)
+		l->aside = l->queue.blocks * BLOCK_ENTRIES;
 	most = in_the_way(b, l, e, n);
 	for (; i < most; i++) {
 		if (!queue_make_room(&old->queue, &b->spares))

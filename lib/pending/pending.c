@@ -90,13 +90,14 @@ static bool make_room(struct pending *p, struct heap *h)
 }
 
 /*
- * Its timer waits in its bucket, which needs no memory.  False: the entry is of
- * no use.
+ * Its timer waits in its bucket, which needs no memory.  What is later must not
+ * run before it.
  */
-static bool strand(struct pending *p, const struct entry *e)
+static void strand(struct pending *p, const struct entry *e)
 {
-	return handover_strand(intake_bucket(p->intake, e->index), p->wakeup,
-			       e);
+	if (handover_strand(intake_bucket(p->intake, e->index), p->wakeup, e) &&
+	    e->deadline < p->beyond)
+		p->beyond = e->deadline;
 }
 
 void pending_add(struct pending *p, struct row r)
@@ -181,8 +182,7 @@ static void keep(struct pending *p, struct entry e)
 		return;
 	}
 	take_place(p, &e);
-	if (strand(p, &e) && e.deadline < p->beyond)
-		p->beyond = e.deadline;
+	strand(p, &e);
 }
 
 /*
@@ -284,7 +284,11 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 			b->entry[far++] = e;
 	}
 	pending_send_back(p, b->entry, far);
-	block_pool_give(&p->intake->pool, b);
+	/* Of a reserve, others need the blocks. */
+	if (!p->spare && grows(p))
+		p->spare = b;
+	else
+		block_pool_give(&p->intake->pool, b);
 }
 
 void pending_sift(struct pending *p, struct block *b)

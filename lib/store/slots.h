@@ -283,15 +283,22 @@ static inline bool slots_any_fresh(const struct slots *t)
 	return t->fresh < t->end && *slots_word(t, t->fresh) != 0;
 }
 
+/* Was a word just added?  It need not be the first that was never used. */
+static inline bool slots_any_added(const struct slots *t)
+{
+	return *slots_word(t, t->last) == UINT64_MAX;
+}
+
 /*
  * Is there a free slot to take?  Those of the word that is in use, and of words
- * that were never used.  Of all others, the last eighth is not taken as long as
- * the table can grow: they are too scattered to be taken in order, and to find
- * one takes long.  Under the lock.
+ * that were never used, or just added.  Of all others, the last eighth is not
+ * taken as long as the table can grow: they are too scattered to be taken in
+ * order, and to find one takes long.  Under the lock.
  */
 static inline bool slots_any(const struct slots *t)
 {
-	return t->used < t->enough || *t->at != 0 || slots_any_fresh(t);
+	return t->used < t->enough || *t->at != 0 || slots_any_fresh(t) ||
+	       slots_any_added(t);
 }
 
 /* Of a word that is not the first. */

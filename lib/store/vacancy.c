@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/vacancy.h"
-#include "os/memory.h"
 #include "os/system.h"
 
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word)

@@ -175,6 +175,36 @@ START_TEST(in_order_without_memory)
 }
 END_TEST
 
+/* There is no room for all blocks: those of a bucket are due before others. */
+START_TEST(in_order_without_room_for_blocks)
+{
+	enum { BLOCKS = HEAP_MIN + 44, N = BLOCKS * BLOCK_ENTRIES };
+	static int64_t deadline[N + 1000];
+	int ran = 0, turns = 0;
+
+	begin(2);
+	for (int i = 0; i < N; i++) {
+		deadline[i] = start - 1000000 + i;
+		bare_schedule(0, deadline[i], note_order, &deadline[i]);
+	}
+	for (int i = N; i < N + 1000; i++) {
+		deadline[i] = start - 1000000 + (i - N) * 3;
+		bare_schedule(1, deadline[i], note_order, &deadline[i]);
+	}
+	last = INT64_MIN;
+	disorder = 0;
+	for (; ran < N + 1000 && turns < N; turns++) {
+		no_block(&engine.intake->pool);
+		fail_arm(0, UINT32_MAX);
+		ran += turn_at(start);
+		fail_disarm();
+	}
+	ck_assert_int_eq(ran, N + 1000);
+	ck_assert_int_eq(disorder, 0);
+	bare_end();
+}
+END_TEST
+
 /* Half of them have no entries to begin with. */
 START_TEST(stranded_ones_in_order_without_memory)
 {
@@ -860,6 +890,7 @@ int main(void)
 		runs_in_deadline_order,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		in_order_without_memory,
+		in_order_without_room_for_blocks,
 #endif
 		never_before_its_deadline,
 		what_arrives_meanwhile_is_for_the_next,
