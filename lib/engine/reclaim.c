@@ -160,7 +160,8 @@ static void end_round(struct engine *e)
 
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;
-	if (t->found || !t->again || used < t->used / 2 || t->pause == 0)
+	if (t->found || t->told || !t->again || used < t->used / 2 ||
+	    t->pause == 0)
 		t->pause = RECLAIM_PERIOD_NS;
 	else if (t->pause < RECLAIM_REST_NS)
 		t->pause *= 2;

@@ -14,8 +14,9 @@
  *     RECLAIM_PERIOD_NS ago.
  *  2. The driver wakes up for a round as long as there will be something to
  *     give back, or many slots are in use: after RECLAIM_PERIOD_NS, or up to 8
- *     times later if there was nothing to do.  So what a peak left behind goes
- *     back within some ten seconds after its timers have ended.
+ *     times later if it wakes up again and again for nothing.  So what a peak
+ *     left behind goes back within some seconds, or some ten if its timers have
+ *     lived for long.
  *  3. If the driver was told, all slots are swept.  Otherwise there is a look
  *     for each RECLAIM_LOOK_NS that has passed, shared between the buckets;
  *     looks cost nothing where half of the timers are dead.  The next round

@@ -121,6 +121,22 @@ START_TEST(what_was_cancelled_goes_back_in_ten_seconds)
 }
 END_TEST
 
+/* The driver is told of its growth again and again, and finds nothing. */
+START_TEST(a_peak_of_a_moment_goes_back_soon)
+{
+	begin();
+	for (int i = 0; i < ALL; i++) {
+		ids[i] = bare_schedule(0, shown() + hour + i, fn, NULL);
+		if (i % 1000 == 0)
+			turns();
+	}
+	cancel(ALL);
+	idle(4 * second + second / 2);
+	is_given_back();
+	bare_end();
+}
+END_TEST
+
 START_TEST(what_expired_goes_back_in_ten_seconds)
 {
 	begin();
@@ -253,6 +269,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		what_was_cancelled_goes_back_in_ten_seconds,
+		a_peak_of_a_moment_goes_back_soon,
 		what_expired_goes_back_in_ten_seconds,
 		a_few_that_expired_go_back,
 		it_seldom_wakes_up,
