@@ -104,10 +104,34 @@ START_TEST(touched_when_all_are_used)
 }
 END_TEST
 
+/* Two were added, and then a slot became free elsewhere. */
+START_TEST(a_word_that_was_never_used_is_found)
+{
+	struct slot *s = NULL;
+	struct slots t;
+
+	init(&t, 0, 0);
+	for (int i = 0; i < 100 * (int)SLOT_FIRST_NUMBER; i++)
+		s = take_dead(&t);
+	ck_assert(!slots_any(&t));
+	grow(&t);
+	grow(&t);
+	for (unsigned i = 0; i < SLOT_FIRST_NUMBER; i++) {
+		ck_assert(slots_any(&t));
+		take_dead(&t);
+	}
+	recycle(&t, s);
+	ck_assert(slots_any(&t));
+	slots_check(&t);
+	slots_destroy(&t);
+}
+END_TEST
+
 /* Those that were used and are free again: a few are left, as long as it is. */
 START_TEST(a_few_are_left_free)
 {
-	enum { N = 4096 };
+	/* Far from the end of a chunk. */
+	enum { N = 6400 };
 	static struct slot *all[N];
 	struct slots t;
 	size_t n = 0;
@@ -506,6 +530,7 @@ int main(void)
 		chunk_that_comes_late,
 		limit,
 		touched_when_all_are_used,
+		a_word_that_was_never_used_is_found,
 		a_few_are_left_free,
 		vacant_words_come_in_another_order,
 		full,

@@ -830,6 +830,14 @@ START_TEST(a_search_without_a_reserve_ends_and_goes_on)
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		slots += slots_room(&intake->bucket[i].slots);
 	fail_arm(0, UINT32_MAX);
+	/* The last few, when there is no memory for more. */
+	for (int i = 0; i < 8; i++)
+		must(cancel(ids[i]) == 0);
+	sweep_as_driver(&intake->bucket[DEAD], false);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(bucket_schedule(&intake->bucket[DEAD], &wakeup,
+						 &far, &ids[i]),
+				 0);
 	for (int i = 0; i < 100; i++)
 		ck_assert_int_eq(schedule_elsewhere(1), -ENOMEM);
 	for (int i = 0; i < n; i++)
