@@ -14,7 +14,8 @@
  *  - as many as may be in the driver's batch, where no call can take them;
  *  - as many again, of which the driver may be filing some that were stranded
  *    (collect.c), and ending one;
- *  - a seventh of all, because the last eighth is not used (slots_any).
+ *  - a seventh of all, because a call from elsewhere does not get the last
+ *    eighth (slots_any).
  */
 static size_t slots_for(size_t n)
 {

@@ -186,19 +186,25 @@ static void keep(struct pending *p, struct entry e)
 }
 
 /*
- * Does the entry go to the wheel?  If few timers are near, the heap has them
- * all.  The same if there is a reserve, which has room for them there.
+ * If few timers are near, the heap has them all.  The same if there is a
+ * reserve, which has room for them there.
  */
+static bool uses_wheel(const struct pending *p)
+{
+	return p->heap.n >= HEAP_SMALL && grows(p);
+}
+
+/* Does the entry go to the wheel? */
 static bool is_for_wheel(const struct pending *p, const struct entry *e)
 {
-	return p->heap.n >= HEAP_SMALL && grows(p) &&
+	return uses_wheel(p) &&
 	       wheel_level(&p->wheel, e->deadline) < WHEEL_LEVELS;
 }
 
 /* False: the entry goes to the heap. */
 static bool add_to_wheel(struct pending *p, struct entry e)
 {
-	if (p->heap.n < HEAP_SMALL || !grows(p))
+	if (!uses_wheel(p))
 		return false;
 	if (!p->spare && !p->starved) {
 		p->spare = block_pool_take(&p->intake->pool);

@@ -23,9 +23,7 @@ static bool slab_open(struct slab *s)
 	return s->first != NULL;
 }
 
-/*
- * Hands out a block.  *number says which one it is.  NULL: none is left.
- */
+/* Hands out a block.  *number says which one it is.  NULL: none is left. */
 static struct block *slab_take(struct slab *s, uint32_t *number)
 {
 	if (!s->first || s->taken == SLAB_BLOCKS)
