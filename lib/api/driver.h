@@ -12,8 +12,7 @@
  *
  * Any thread.
  */
-#ifndef TT_DRIVER_H
-#define TT_DRIVER_H
+#pragma once
 
 #include "api/instance.h"
 
@@ -38,5 +37,3 @@ int driver_begin(struct timerthread *tt, enum driver driver, bool valid);
 
 /* Also for a timer thread, after its last turn: its last use of tt. */
 void driver_end(struct timerthread *tt);
-
-#endif

@@ -12,8 +12,7 @@
  *  2. The instance is not freed before the executor has called everything that
  *     was submitted to it, and these calls no longer use the instance.
  */
-#ifndef TT_EXECUTOR_H
-#define TT_EXECUTOR_H
+#pragma once
 
 #include "api/instance.h"
 
@@ -23,5 +22,3 @@
  * returned in a child of fork(2).  The driver.
  */
 bool executor_hand_over(struct timerthread *tt, struct slot *s);
-
-#endif

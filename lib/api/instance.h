@@ -11,8 +11,7 @@
  *  - threads that wait for the end of all this.
  * If a callback destroys the instance, the last one of these frees it.
  */
-#ifndef TT_INSTANCE_H
-#define TT_INSTANCE_H
+#pragma once
 
 #include "api/instances.h"
 #include "engine/engine.h"
@@ -225,5 +224,3 @@ static inline bool instance_is_quiet(const struct timerthread *tt)
  * is orphaned (engine.h) and no other thread will.
  */
 void instance_leave(struct timerthread *tt);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Any thread.
  */
-#ifndef TT_INSTANCES_H
-#define TT_INSTANCES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ void instances_add(struct instance_link *l, struct timerthread *tt);
 
 /* Does nothing if it is not on this process's list. */
 void instances_remove(struct instance_link *l);
-
-#endif

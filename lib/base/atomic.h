@@ -11,8 +11,7 @@
  * "acquire" and "release" mean what they mean in C11.  An operation with
  * neither word, in its name or its comment, is relaxed: it orders nothing.
  */
-#ifndef TT_ATOMIC_H
-#define TT_ATOMIC_H
+#pragma once
 
 #include <atomic_ops.h>
 #include <stdbool.h>
@@ -126,5 +125,3 @@ static inline void atomword_add(atomword *a, uintptr_t n)
 	POINT();
 	(void)AO_fetch_and_add(a, n);
 }
-
-#endif

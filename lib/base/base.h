@@ -2,8 +2,7 @@
 /*
  * Compiler features that every part uses.
  */
-#ifndef TT_BASE_H
-#define TT_BASE_H
+#pragma once
 
 #include <stdint.h> /* any header of glibc defines __GLIBC__ */
 
@@ -74,5 +73,3 @@ static inline void prefetch_to_write(const void *p)
 	__builtin_prefetch(p, 1);
 #endif
 }
-
-#endif

@@ -16,8 +16,7 @@
  * count: one thread at a time.  add_to: any thread.  The rest: the owner
  * of the counts.
  */
-#ifndef TT_HISTOGRAM_H
-#define TT_HISTOGRAM_H
+#pragma once
 
 #include "base/base.h"
 #include "base/word64.h"
@@ -100,5 +99,3 @@ bool histogram_subtract(struct histogram_counts *c,
  * one duration.
  */
 int64_t histogram_quantile(const struct histogram_counts *c, double part);
-
-#endif

@@ -12,8 +12,7 @@
  * futex_*, sleeper_set and sleeper_wake, arrival_grow, report.  All else in
  * base and os may change errno.
  */
-#ifndef TT_KEEP_H
-#define TT_KEEP_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ void keep_end(const struct kept *k);
 		keep_begin(!(moves))
 #define KEEP_THREAD KEEP_THREAD_UNLESS(false)
 #define KEEP_ERRNO  KEEP_THREAD_UNLESS(true)
-
-#endif

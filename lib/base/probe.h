@@ -9,8 +9,7 @@
  * No lock of a bucket is held at a probe, because one that is switched on costs
  * a microsecond.
  */
-#ifndef TT_PROBE_H
-#define TT_PROBE_H
+#pragma once
 
 #ifdef HAVE_SDT
 
@@ -27,7 +26,5 @@
 #define PROBE2(name, a, b)       ((void)(a), (void)(b))
 #define PROBE3(name, a, b, c)    ((void)(a), (void)(b), (void)(c))
 #define PROBE4(name, a, b, c, d) ((void)(a), (void)(b), (void)(c), (void)(d))
-
-#endif
 
 #endif

@@ -16,8 +16,7 @@
  *
  * Any thread, but only the owner may close and open.
  */
-#ifndef TT_TALLY_H
-#define TT_TALLY_H
+#pragma once
 
 #include "base/atomic.h"
 #include "base/base.h"
@@ -82,5 +81,3 @@ static inline void tally_open(struct tally *t, uint32_t n)
 {
 	atom32_store_release(&t->word, n * TALLY_ONE);
 }
-
-#endif

@@ -12,8 +12,7 @@
  *
  * report: any thread.  The rest: the thread that owns the text.
  */
-#ifndef TT_TEXT_H
-#define TT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ void text_add_address(struct text *t, const void *address);
 
 /* Writes one line: the library's name, then `what`, at most 110 bytes of it. */
 void report(const char *what);
-
-#endif

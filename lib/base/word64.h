@@ -14,8 +14,7 @@
  *
  * load, read: any thread.  store, add: the owner, one thread at a time.
  */
-#ifndef TT_WORD64_H
-#define TT_WORD64_H
+#pragma once
 
 #include "base/atomic.h"
 
@@ -97,7 +96,5 @@ static inline void counter_add(struct counter *c, uint64_t n)
 	atom32_store_release(&c->low, (uint32_t)sum);
 	atom32_store_release(&c->high, (uint32_t)(sum >> 32));
 }
-
-#endif
 
 #endif

@@ -24,8 +24,7 @@
  * Any thread: begin, end.  The thread that runs the timer: wake.  The thread
  * that destroys the instance: empty.
  */
-#ifndef TT_AWAIT_H
-#define TT_AWAIT_H
+#pragma once
 
 #include "intake/bucket.h"
 
@@ -55,5 +54,3 @@ void await_wake(struct await *a, struct slot *s);
 
 /* Waits until no thread is waiting. */
 void await_empty(struct await *a);
-
-#endif

@@ -33,8 +33,7 @@
  *
  * Any thread: take, give.  test/model/cap.pml is a model of this for Spin.
  */
-#ifndef TT_CAP_H
-#define TT_CAP_H
+#pragma once
 
 #include "base/tally.h"
 #include "os/cpu.h"
@@ -103,5 +102,3 @@ static inline void cap_give(struct cap *c)
 	if (unlikely(!tally_add_within(&p->places, 1, 0, CAP_PURSE_MAX - 1)))
 		cap_give_slow(c, p);
 }
-
-#endif

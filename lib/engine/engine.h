@@ -6,8 +6,7 @@
  * Any thread may use the parts that say so.  The rest is the driver's own, and
  * there is one driver at a time.
  */
-#ifndef TT_ENGINE_H
-#define TT_ENGINE_H
+#pragma once
 
 #include "base/word64.h"
 #include "engine/await.h"
@@ -169,5 +168,3 @@ static inline int engine_cancelled(struct engine *e, struct slot *s, int r)
  * changing is left alone, and its memory is lost.
  */
 void engine_close(struct engine *e, bool inherited);
-
-#endif

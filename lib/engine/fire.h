@@ -11,8 +11,7 @@
  *
  * The driver.  call: the thread that runs the timer.
  */
-#ifndef TT_FIRE_H
-#define TT_FIRE_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -45,5 +44,3 @@ void fire_report(void *arg);
  */
 bool fire_call(struct engine *e, struct inside *in, struct slot *s,
 	       uint64_t overrun, struct timing *t);
-
-#endif

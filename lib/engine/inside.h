@@ -26,8 +26,7 @@
  * call: the thread that calls the function.  look: any thread.  The rest: any
  * thread, for itself.
  */
-#ifndef TT_INSIDE_H
-#define TT_INSIDE_H
+#pragma once
 
 #include "base/word64.h"
 #include "engine/measure.h"
@@ -109,5 +108,3 @@ struct current {
  * it; else NULL.  Valid until the called function returns.
  */
 const struct current *inside_current(void);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * measure_count: one thread at a time.  Any thread may read the counts.
  */
-#ifndef TT_MEASURE_H
-#define TT_MEASURE_H
+#pragma once
 
 #include "base/histogram.h"
 #include "os/clock.h"
@@ -56,5 +55,3 @@ static inline void measure_count(struct measured *m, int64_t due,
 	histogram_count(&m->lateness, due > 0 ? t->begun.shown - due : 0);
 	histogram_count(&m->run_time, t->run_time);
 }
-
-#endif

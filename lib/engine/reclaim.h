@@ -31,8 +31,7 @@
  *
  * The driver.
  */
-#ifndef TT_RECLAIM_H
-#define TT_RECLAIM_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -50,5 +49,3 @@ void reclaim_owe(struct reclaim *t);
 
 /* When the driver must be awake for a round; INT64_MAX: no round is owed. */
 int64_t reclaim_at(struct engine *e);
-
-#endif

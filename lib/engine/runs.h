@@ -23,8 +23,7 @@
  * close_*.  The driver counts in `given`.  Any thread: begin, end, find, next,
  * count_called.
  */
-#ifndef TT_RUNS_H
-#define TT_RUNS_H
+#pragma once
 
 #include "base/tally.h"
 #include "engine/inside.h"
@@ -104,5 +103,3 @@ static inline bool runs_count_called(struct runs *r)
 void runs_next(const struct runs *r, const struct run *after, struct run *best);
 void runs_next_of(const struct inside *in, const struct run *after,
 		  struct run *best);
-
-#endif

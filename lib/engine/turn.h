@@ -44,8 +44,7 @@
  *
  * The driver; to spin, if it is a timer thread.
  */
-#ifndef TT_TURN_H
-#define TT_TURN_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -74,5 +73,3 @@ int64_t engine_next(struct engine *e, int64_t limit);
  * False: there is no such timer.
  */
 bool spin_until_due(struct engine *e);
-
-#endif

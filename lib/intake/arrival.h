@@ -12,8 +12,7 @@
  *
  * Any thread.
  */
-#ifndef TT_ARRIVAL_H
-#define TT_ARRIVAL_H
+#pragma once
 
 #include "intake/bucket.h"
 #include "intake/rent.h"
@@ -190,5 +189,3 @@ static inline void arrival_add(struct bucket *b, struct wakeup *w,
 {
 	arrival_leave(b, w, arrival_push(b, w, l, e));
 }
-
-#endif

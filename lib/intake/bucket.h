@@ -29,8 +29,7 @@
  * user: init.  The thread that starts or stops the instance: set_open.  The
  * driver: collect, put, take_oldest, flush.
  */
-#ifndef TT_BUCKET_H
-#define TT_BUCKET_H
+#pragma once
 
 #include "base/base.h"
 #include "base/word64.h"
@@ -199,5 +198,3 @@ int64_t bucket_visit_at(const struct bucket *b, const struct lane *l);
 
 /* The bucket's memory, with itself, without blocks.  Under the lock. */
 size_t bucket_bytes(const struct bucket *b);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Not thread-safe: protected by whatever protects its owner.
  */
-#ifndef TT_BUCKET_SET_H
-#define TT_BUCKET_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ static inline bool bucket_set_take(struct bucket_set *s, uint32_t *ret_bucket)
 	*ret_bucket = i * 32 + bit;
 	return true;
 }
-
-#endif

@@ -16,8 +16,7 @@
  * arrivals come nearer while they wait.  A timer in the wrong lane is as safe
  * as in the right one.
  */
-#ifndef TT_DISTANCE_H
-#define TT_DISTANCE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -69,5 +68,3 @@ static inline int64_t distance_ahead(unsigned lane)
 
 	return INT64_C(1) << log2 < AHEAD_MAX ? INT64_C(1) << log2 : AHEAD_MAX;
 }
-
-#endif

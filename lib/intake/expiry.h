@@ -12,8 +12,7 @@
  *
  * The driver, or the thread that a timer was handed over to; see handover.h.
  */
-#ifndef TT_EXPIRY_H
-#define TT_EXPIRY_H
+#pragma once
 
 #include "intake/bucket.h"
 
@@ -80,5 +79,3 @@ enum expiry expiry_refresh(struct bucket *b, struct slot *s, struct entry *e);
  */
 int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
 		    uint64_t *overrun);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Any thread: tell.  The driver: the rest.
  */
-#ifndef TT_GARBAGE_H
-#define TT_GARBAGE_H
+#pragma once
 
 #include "intake/bucket.h"
 
@@ -41,5 +40,3 @@ void garbage_set_limit(struct wakeup *w, uint64_t live);
 
 /* The blocks of all lanes. */
 uint32_t garbage_blocks(const struct bucket *b);
-
-#endif

@@ -20,8 +20,7 @@
  * strand, restore, collect.  Any thread, under the lock: move.
  * test/model/slot.pml is a model of this for Spin.
  */
-#ifndef TT_HANDOVER_H
-#define TT_HANDOVER_H
+#pragma once
 
 #include "intake/bucket.h"
 #include "intake/expiry.h"
@@ -87,5 +86,3 @@ bool handover_restore(struct bucket *b, struct wakeup *w, int64_t now);
 
 /* A stranded timer gets the entry that is returned.  Under the lock. */
 struct entry handover_collect(struct bucket *b, struct slot *s);
-
-#endif

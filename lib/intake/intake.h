@@ -37,8 +37,7 @@
  * thread that starts or stops the instance: create, destroy, set_open.  The
  * driver: the rest.
  */
-#ifndef TT_INTAKE_H
-#define TT_INTAKE_H
+#pragma once
 
 #include "intake/bucket.h"
 #include "os/cpu.h"
@@ -128,5 +127,3 @@ void intake_recycle(struct intake *in, struct slot *s);
 
 /* Flushes the recycled slots of all buckets.  Returns as bucket_flush. */
 bool intake_flush(struct intake *in);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * All of this is done under the bucket's lock.
  */
-#ifndef TT_RENT_H
-#define TT_RENT_H
+#pragma once
 
 #include "intake/bucket.h"
 
@@ -58,5 +57,3 @@ static inline void rent_pay(struct bucket *b, struct lane *l)
 	else if (unlikely(--l->rests == RENT_EVERY - 1))
 		rent_prefetch(b, l, 0);
 }
-
-#endif

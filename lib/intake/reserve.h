@@ -37,8 +37,7 @@
  * The thread that starts the instance: reserve.  Any thread:
  * schedule_elsewhere.
  */
-#ifndef TT_RESERVE_H
-#define TT_RESERVE_H
+#pragma once
 
 #include "intake/intake.h"
 
@@ -55,5 +54,3 @@ size_t reserve_blocks(const struct intake *in, size_t n);
 int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
 			      struct wakeup *w, const struct timer *t,
 			      uint64_t *ret_id, int r);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Any thread.
  */
-#ifndef TT_SCHEDULE_H
-#define TT_SCHEDULE_H
+#pragma once
 
 #include "base/probe.h"
 #include "intake/arrival.h"
@@ -51,5 +50,3 @@ static TT_INLINE bool schedule_shortly(struct bucket *b, int64_t deadline,
 	PROBE4(schedule, id, deadline, fn, arg);
 	return true;
 }
-
-#endif

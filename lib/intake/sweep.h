@@ -23,8 +23,7 @@
  *
  * Any thread: for_call, until_found.  The driver: step.
  */
-#ifndef TT_SWEEP_H
-#define TT_SWEEP_H
+#pragma once
 
 #include "intake/bucket.h"
 #include "store/vacancy.h"
@@ -60,5 +59,3 @@ struct sweeping {
 
 /* One step.  True: there is more to see. */
 bool sweep_step(struct bucket *b, struct sweeping *s);
-
-#endif

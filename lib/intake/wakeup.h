@@ -50,8 +50,7 @@
  * the way to sleep and of the wake-up, test/model/polled.pml one of the
  * descriptor, test/model/wake.pml one of the function.
  */
-#ifndef TT_WAKEUP_H
-#define TT_WAKEUP_H
+#pragma once
 
 #include "base/atomic.h"
 #include "base/base.h"
@@ -215,5 +214,3 @@ static inline bool wakeup_stopping(const struct wakeup *w)
 {
 	return atom32_load(&w->stopping) != 0;
 }
-
-#endif

@@ -18,8 +18,7 @@
  *
  * Any thread.
  */
-#ifndef TT_WALK_H
-#define TT_WALK_H
+#pragma once
 
 #include "intake/intake.h"
 
@@ -37,5 +36,3 @@ struct seen_timer {
  */
 bool intake_walk(struct intake *in, bool whole,
 		 bool (*see)(const struct seen_timer *t, void *ctx), void *ctx);
-
-#endif

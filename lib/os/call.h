@@ -17,8 +17,7 @@
  *
  * Any thread.
  */
-#ifndef TT_CALL_H
-#define TT_CALL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ bool call_to_return(void (*fn)(void *arg), void *arg);
 
 /* The thread is ending inside the function: prints a message and aborts. */
 void call_left(void *arg);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * The driver: watch_set.  The rest: any thread.
  */
-#ifndef TT_CLOCK_H
-#define TT_CLOCK_H
+#pragma once
 
 #include "os/lock.h"
 
@@ -60,5 +59,3 @@ static inline int64_t watch_now(struct watch *w)
 {
 	return w->is_virtual ? watch_virtual_now(w) : clock_now(w->clock);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Any thread.
  */
-#ifndef TT_CPU_H
-#define TT_CPU_H
+#pragma once
 
 #include "base/base.h"
 #include "os/system.h"
@@ -48,5 +47,3 @@ static inline long cpu_count(void)
 
 	return n < 1 ? 1 : n;
 }
-
-#endif

@@ -18,8 +18,7 @@
  *
  * Any thread.
  */
-#ifndef TT_FORK_H
-#define TT_FORK_H
+#pragma once
 
 #include "os/lock.h"
 #include "os/system.h"
@@ -48,5 +47,3 @@ static inline uint32_t fork_generation(void)
 
 /* The same, but makes one if there is none.  Never 0. */
 uint32_t fork_need_generation(void);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Any thread, in a child of fork(2) too.
  */
-#ifndef TT_FUTEX_H
-#define TT_FUTEX_H
+#pragma once
 
 #include "base/atomic.h"
 
@@ -36,5 +35,3 @@ void futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
 /* Wakes up to n threads that sleep on word, which may be gone by now. */
 void futex_wake(atom32 *word, int n);
-
-#endif

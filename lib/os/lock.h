@@ -54,8 +54,7 @@
  * is never held during a callback, an allocation, or a system call other than
  * its own.
  */
-#ifndef TT_LOCK_H
-#define TT_LOCK_H
+#pragma once
 
 #include "base/atomic.h"
 #include "base/base.h"
@@ -114,5 +113,3 @@ static inline void lock_release_inline(struct lock *l)
  * 6.4 us with this, and 60 us if the driver looked.
  */
 void lock_acquire_hot(struct lock *l);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Any thread.
  */
-#ifndef TT_MEMORY_H
-#define TT_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -36,5 +35,3 @@ void pages_free(void *p, size_t size);
 
 /* The size of a page: 4096, or a power of two above it. */
 size_t pages_size(void);
-
-#endif

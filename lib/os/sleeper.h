@@ -20,8 +20,7 @@
  *
  * One thread sleeps; any thread wakes, or sets.
  */
-#ifndef TT_SLEEPER_H
-#define TT_SLEEPER_H
+#pragma once
 
 #include "base/atomic.h"
 
@@ -56,5 +55,3 @@ void sleeper_wake(struct sleeper *s, atom32 *word);
  * that.  INT64_MAX: never.
  */
 void sleeper_set(struct sleeper *s, int64_t t);
-
-#endif

@@ -18,8 +18,7 @@
  * Any thread: cpu, all_cpus, wipe_in_children, keep_pages_small, empty_pages.
  * A new thread, for itself: name_thread, be_as_nice.
  */
-#ifndef TT_SYSTEM_H
-#define TT_SYSTEM_H
+#pragma once
 
 #include "system_inline.h"
 
@@ -59,5 +58,3 @@ void system_keep_pages_small(void *p, size_t size);
  * have become zeros.
  */
 bool system_empty_pages(void *p, size_t size);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * The new thread: prepare, first.  The rest: any thread.
  */
-#ifndef TT_THREAD_H
-#define TT_THREAD_H
+#pragma once
 
 #include "base/base.h"
 
@@ -57,5 +56,3 @@ int condition_init(pthread_cond_t *c, clockid_t clock);
  * for ever.  May return 0 early for no reason.
  */
 int condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline);
-
-#endif

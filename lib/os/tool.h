@@ -25,8 +25,7 @@
  *
  * Any thread.
  */
-#ifndef TT_TOOL_H
-#define TT_TOOL_H
+#pragma once
 
 #include "base/base.h"
 
@@ -81,5 +80,3 @@ static inline void tool_heed(void)
 	if (unlikely(tool_here() != NULL))
 		tool_here()->heed();
 }
-
-#endif

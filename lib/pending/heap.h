@@ -23,8 +23,7 @@
  *
  * Not thread-safe; the driver owns it.
  */
-#ifndef TT_HEAP_H
-#define TT_HEAP_H
+#pragma once
 
 #include "base/base.h"
 #include "store/entry.h"
@@ -87,5 +86,3 @@ static inline size_t heap_bytes(const struct heap *h)
 {
 	return h->size * sizeof(struct entry);
 }
-
-#endif

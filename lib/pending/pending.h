@@ -36,8 +36,7 @@
  *
  * Not thread-safe; the driver owns it.
  */
-#ifndef TT_PENDING_H
-#define TT_PENDING_H
+#pragma once
 
 #include "intake/intake.h"
 #include "pending/heap.h"
@@ -104,5 +103,3 @@ bool pending_tidy(struct pending *p, int64_t now);
 
 /* Its memory, without blocks. */
 size_t pending_bytes(const struct pending *p);
-
-#endif

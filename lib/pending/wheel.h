@@ -31,8 +31,7 @@
  *
  * Not thread-safe; the driver owns it.
  */
-#ifndef TT_WHEEL_H
-#define TT_WHEEL_H
+#pragma once
 
 #include "base/base.h"
 #include "store/block.h"
@@ -140,5 +139,3 @@ bool wheel_add(struct wheel *w, struct entry e, struct block **spares);
  * it goes to a finer level, or is refused.
  */
 struct block *wheel_open(struct wheel *w, int64_t *ret_last);
-
-#endif

@@ -17,8 +17,7 @@
  * Any thread: block_free, block_free_all, take, give, bytes.  When the instance
  * starts or ends: fill, destroy.  Who owns the chain: the rest.
  */
-#ifndef TT_BLOCK_H
-#define TT_BLOCK_H
+#pragma once
 
 #include "os/lock.h"
 #include "store/entry.h"
@@ -117,5 +116,3 @@ static inline struct block *block_pop(struct block **chain)
 	}
 	return b;
 }
-
-#endif

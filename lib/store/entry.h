@@ -17,8 +17,7 @@
  * entry of this timer may seem to count: then a thread must look at the slot,
  * under the lock.
  */
-#ifndef TT_ENTRY_H
-#define TT_ENTRY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ struct entry {
 	uint32_t ticket;
 	uint32_t index; /* the slot's */
 };
-
-#endif

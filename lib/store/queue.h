@@ -17,8 +17,7 @@
  *
  * Not thread-safe: protected by whatever protects its owner.
  */
-#ifndef TT_QUEUE_H
-#define TT_QUEUE_H
+#pragma once
 
 #include "base/base.h"
 #include "store/block.h"
@@ -204,5 +203,3 @@ static inline void queue_drop(struct queue *q, size_t n, struct block **spares)
 	else if (unlikely(q->front == q->front_end))
 		queue_next_block(q, spares);
 }
-
-#endif

@@ -63,8 +63,7 @@
  * (low half).  The index says in which bucket the slot is, and where in it
  * (slots.h).
  */
-#ifndef TT_SLOT_H
-#define TT_SLOT_H
+#pragma once
 
 #include "base/atomic.h"
 #include "base/base.h"
@@ -393,5 +392,3 @@ static inline bool slot_is_used_up(const struct slot *s)
 	return unlikely(atom32_load(&s->state) == 0 ||
 			atom32_load(&s->ticket) & TICKET_WORN);
 }
-
-#endif

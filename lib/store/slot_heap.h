@@ -18,8 +18,7 @@
  *
  * All of this is done under the bucket's lock.
  */
-#ifndef TT_SLOT_HEAP_H
-#define TT_SLOT_HEAP_H
+#pragma once
 
 #include "store/slots.h"
 
@@ -47,5 +46,3 @@ void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s);
 /* The slot is in this heap. */
 void slot_heap_remove(struct slot_heap *h, const struct slots *t,
 		      struct slot *s);
-
-#endif

@@ -20,8 +20,7 @@
  * Any thread: at, get, of.  The driver: the batch.  The rest is done
  * under the bucket's lock, except what says that it is not.
  */
-#ifndef TT_SLOTS_H
-#define TT_SLOTS_H
+#pragma once
 
 #include "store/slot.h"
 
@@ -355,5 +354,3 @@ static inline void slots_add_free(struct slots *t, struct slot_batch *b)
 		slots_set_free(t, b->index[i] >> t->shift);
 	b->n = 0;
 }
-
-#endif

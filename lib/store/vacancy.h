@@ -27,8 +27,7 @@
  * As the name says, or else under the lock: the rest.  test/model/vacancy.pml
  * is a model of this for Spin.
  */
-#ifndef TT_VACANCY_H
-#define TT_VACANCY_H
+#pragma once
 
 #include "store/slots.h"
 
@@ -107,5 +106,3 @@ bool vacancy_touch(struct slots *t, uint32_t word);
 
 /* The floor of a word that is not the first. */
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word);
-
-#endif

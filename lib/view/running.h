@@ -9,8 +9,7 @@
  *
  * Any thread, for an instance that lives.
  */
-#ifndef TT_RUNNING_H
-#define TT_RUNNING_H
+#pragma once
 
 #include "api/instance.h"
 
@@ -25,5 +24,3 @@ bool running_next(const struct timerthread *tt, int64_t by, struct run *s);
 
 /* How long the one that began first has been running; 0: none is running. */
 int64_t running_longest(const struct timerthread *tt);
-
-#endif

@@ -21,8 +21,7 @@
  *
  * Any thread.
  */
-#ifndef TT_STATS_H
-#define TT_STATS_H
+#pragma once
 
 #include "api/instance.h"
 #include "base/histogram.h"
@@ -62,5 +61,3 @@ void stats_read(struct timerthread *tt, bool look, uint64_t *n);
 
 /* The measurements of its runs so far, HISTOGRAMS of them; likewise. */
 void stats_measured(const struct timerthread *tt, struct histogram_counts *c);
-
-#endif

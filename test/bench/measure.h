@@ -2,8 +2,7 @@
 /*
  * What measurements are made of: clocks, memory, CPUs, percentiles.
  */
-#ifndef BENCH_MEASURE_H
-#define BENCH_MEASURE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ static inline uint64_t next_random(uint64_t *state)
 	*state ^= *state >> 7;
 	return *state ^= *state << 17;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * may order them.  So threads tell each other that it is time by a way that
  * tools do not take for one: system calls that no library wraps.
  */
-#ifndef GUEST_H
-#define GUEST_H
+#pragma once
 
 #include <errno.h>
 #include <poll.h>
@@ -123,5 +122,3 @@ static inline void join(pthread_t thread)
 {
 	expect(pthread_join(thread, NULL) == 0);
 }
-
-#endif

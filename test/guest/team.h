@@ -4,8 +4,7 @@
  * they get work in turn: so its mutexes do not order what two of them run one
  * after the other.
  */
-#ifndef TEAM_H
-#define TEAM_H
+#pragma once
 
 #include "guest.h"
 
@@ -121,5 +120,3 @@ static inline struct timerthread *create_with(struct team *t)
 	expect(timerthread_start(tt, NULL) == 0);
 	return tt;
 }
-
-#endif

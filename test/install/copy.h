@@ -2,8 +2,7 @@
 /*
  * A copy of the library, in a program or in a plugin: what one tells the other.
  */
-#ifndef TT_COPY_H
-#define TT_COPY_H
+#pragma once
 
 #include <timerthread.h>
 
@@ -46,5 +45,3 @@ static inline int copy_use(struct copy *c)
 		continue;
 	return r;
 }
-
-#endif

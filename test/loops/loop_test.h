@@ -4,8 +4,7 @@
  * library of loops look like this, and has the tests of loop_test.c run for
  * each way in which that library can watch a descriptor.
  */
-#ifndef TT_LOOP_TEST_H
-#define TT_LOOP_TEST_H
+#pragma once
 
 #include "harness.h"
 
@@ -41,5 +40,3 @@ void loop_run(void);
 void loop_quit(void);
 /* Waits once, and handles what there is.  False: nothing is in the loop. */
 bool loop_turn(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Who does things to timers: worker threads and the timers' own callbacks, at
  * random, all to the same timers.  They judge nothing.
  */
-#ifndef TT_STRESS_ACTORS_H
-#define TT_STRESS_ACTORS_H
+#pragma once
 
 #include "record.h"
 
@@ -33,5 +32,3 @@ int do_drain(struct actor *me);
 
 /* From now on the workers drain no more: all that is pending will run. */
 void actors_end_drains(void);
-
-#endif

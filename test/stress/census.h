@@ -3,8 +3,7 @@
  * All timers of a round together: no two had the same id, there were never
  * more than the cap allowed, and none was refused while there were fewer.
  */
-#ifndef TT_STRESS_CENSUS_H
-#define TT_STRESS_CENSUS_H
+#pragma once
 
 #include "history.h"
 
@@ -16,5 +15,3 @@ void census_add_refused(const struct account *a);
 
 /* Complains, if there is reason to. */
 void census_end(void);
-
-#endif

@@ -5,8 +5,7 @@
  * next.  At any moment that one holds which was set last; of several that
  * overlap, any may have been.
  */
-#ifndef TT_STRESS_DEADLINES_H
-#define TT_STRESS_DEADLINES_H
+#pragma once
 
 #include "history.h"
 
@@ -17,5 +16,3 @@
  * than this one.
  */
 void check_deadlines(const struct history *h);
-
-#endif

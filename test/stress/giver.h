@@ -4,13 +4,10 @@
  * actors use old ids and fill it in again: no word is kept for later, and what
  * is dead is freed at once, from under entries that stay (intake/sweep.h).
  */
-#ifndef TT_STRESS_GIVER_H
-#define TT_STRESS_GIVER_H
+#pragma once
 
 /* From now on, in tt, which was started and is not destroyed before the end. */
 void giver_start(void);
 
 /* Returns how often it gave something back. */
 unsigned long giver_end(void);
-
-#endif

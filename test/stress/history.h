@@ -6,8 +6,7 @@
  * "Surely" holds whatever the order of what overlapped; "maybe" holds for one
  * order at least.
  */
-#ifndef TT_STRESS_HISTORY_H
-#define TT_STRESS_HISTORY_H
+#pragma once
 
 #include "record.h"
 
@@ -56,5 +55,3 @@ bool history_maybe_begun(const struct history *h, int64_t start, int64_t end);
 /* It is wrong: says why, shows what is known and aborts. */
 _Noreturn void complain(const struct history *h, const struct event *e,
 			const char *why);
-
-#endif

@@ -4,8 +4,7 @@
  * promises.  Of the first thing that is wrong it shows the timer's history,
  * and aborts.
  */
-#ifndef TT_STRESS_ORACLE_H
-#define TT_STRESS_ORACLE_H
+#pragma once
 
 #include "record.h"
 
@@ -23,5 +22,3 @@ struct totals {
 
 /* Adds what there was to the totals. */
 void oracle_judge(struct totals *totals);
-
-#endif

@@ -10,8 +10,7 @@
  * from ThreadSanitizer what the library itself leaves unordered.  For the same
  * reason nothing here is stronger than relaxed.
  */
-#ifndef TT_STRESS_RECORD_H
-#define TT_STRESS_RECORD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -156,5 +155,3 @@ bool event_cancels(const struct event *e);
 
 /* Is the timer over, for who sees e? */
 bool event_tells_over(const struct event *e);
-
-#endif

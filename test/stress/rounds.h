@@ -11,8 +11,7 @@
  * before the stop, and what was scheduled before it and due before it must not
  * be left.
  */
-#ifndef TT_STRESS_ROUNDS_H
-#define TT_STRESS_ROUNDS_H
+#pragma once
 
 #include "oracle.h"
 
@@ -33,5 +32,3 @@ bool rounds_have_seen_all(const struct totals *totals);
 
 /* Says what there was, and fails where there was nothing. */
 void rounds_end(const struct totals *totals);
-
-#endif

@@ -6,12 +6,9 @@
  *
  * When the instance was stopped, and no other thread uses it.
  */
-#ifndef TT_STRESS_SLOTS_H
-#define TT_STRESS_SLOTS_H
+#pragma once
 
 #include "engine/engine.h"
 
 /* Aborts if not; and if a structure is not sound. */
 void slots_check_owners(struct engine *e);
-
-#endif

@@ -4,8 +4,7 @@
  * library's points (base/atomic.h), its clock stands still, signals rain,
  * threads are sent from CPU to CPU, and the process forks.
  */
-#ifndef TT_TORTURE_DISTURB_H
-#define TT_TORTURE_DISTURB_H
+#pragma once
 
 #include <stdint.h>
 #include <timerthread.h>
@@ -24,5 +23,3 @@ void disturb_begin(struct timerthread *inherited);
 
 /* No disturbance any more.  Prints what there was. */
 void disturb_end(void);
-
-#endif

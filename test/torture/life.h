@@ -5,8 +5,7 @@
  * was cancelled, was drained or was left, once, and the library's numbers are
  * the same.
  */
-#ifndef TT_TORTURE_LIFE_H
-#define TT_TORTURE_LIFE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ enum life_driver { LIFE_THREAD, LIFE_POLLED, LIFE_VIRTUAL, LIFE_EXECUTOR };
  * happened: on a virtual clock the same for the same random numbers.
  */
 uint64_t life_live(uint64_t *rng, enum life_driver driver);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Timers that need not be armed, and what the calls say of one that is not.
  */
-#ifndef TT_ADDED_H
-#define TT_ADDED_H
+#pragma once
 
 #include "called.h"
 
@@ -68,5 +67,3 @@ static inline void check_gone(timerthread_id id)
 {
 	check_gone_or(id, -ENOENT);
 }
-
-#endif

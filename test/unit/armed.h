@@ -2,8 +2,7 @@
 /*
  * A timer in a slot, as calls that schedule and cancel change it.
  */
-#ifndef TT_TEST_ARMED_H
-#define TT_TEST_ARMED_H
+#pragma once
 
 #include "store/slot.h"
 
@@ -22,5 +21,3 @@ static inline int cancel_slot(struct slot *s, uint64_t id)
 {
 	return slot_kill(s, id) ? 0 : slot_cancel(s, id);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Attributes of threads that not every C library has.
  */
-#ifndef TT_ATTRIBUTES_H
-#define TT_ATTRIBUTES_H
+#pragma once
 
 #include "harness.h"
 
@@ -37,5 +36,3 @@ static inline bool set_signal_mask(pthread_attr_t *attr, const sigset_t *mask)
 	return false;
 #endif
 }
-
-#endif

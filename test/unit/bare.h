@@ -2,8 +2,7 @@
 /*
  * An engine without an instance: the test is the driver.
  */
-#ifndef TT_BARE_H
-#define TT_BARE_H
+#pragma once
 
 #include "checks/bucket.h"
 #include "checks/pending.h"
@@ -80,5 +79,3 @@ static inline void bare_end(void)
 	bare_check();
 	engine_close(&engine, false);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * An intake without an engine: the test schedules into its buckets, and takes
  * from them what a driver would.
  */
-#ifndef TT_BARE_INTAKE_H
-#define TT_BARE_INTAKE_H
+#pragma once
 
 #include "checks/bucket.h"
 #include "harness.h"
@@ -84,5 +83,3 @@ static inline int reschedule(uint64_t id, int64_t deadline)
 	return bucket_reschedule(bucket_of(id), &wakeup, slot_of(id), id,
 				 deadline, false);
 }
-
-#endif

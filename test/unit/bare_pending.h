@@ -3,8 +3,7 @@
  * What is pending, without an engine: the test is the driver, which collects
  * from a few buckets.
  */
-#ifndef TT_BARE_PENDING_H
-#define TT_BARE_PENDING_H
+#pragma once
 
 #include "bare_intake.h"
 #include "checks/pending.h"
@@ -186,5 +185,3 @@ static inline int by_value(const void *a, const void *b)
 
 	return (x > y) - (x < y);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * A queue by itself, and what a visit takes from it.
  */
-#ifndef TT_BARE_QUEUE_H
-#define TT_BARE_QUEUE_H
+#pragma once
 
 #include "blocks.h"
 #include "checks/queue.h"
@@ -159,5 +158,3 @@ static inline size_t take_all(int64_t by)
 
 	return take(by, &steps);
 }
-
-#endif

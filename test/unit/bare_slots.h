@@ -2,8 +2,7 @@
 /*
  * A table of slots by itself.
  */
-#ifndef TT_BARE_SLOTS_H
-#define TT_BARE_SLOTS_H
+#pragma once
 
 #include "armed.h"
 #include "checks/slots.h"
@@ -112,5 +111,3 @@ static inline size_t room(const struct slots *t)
 {
 	return (size_t)(t->end - 1) << SLOT_WORD_LOG2;
 }
-
-#endif

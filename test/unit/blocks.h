@@ -2,8 +2,7 @@
 /*
  * Blocks for tests, and counting those of a chain.
  */
-#ifndef TT_BLOCKS_H
-#define TT_BLOCKS_H
+#pragma once
 
 #include "store/block.h"
 #include "store/queue.h"
@@ -45,5 +44,3 @@ static inline size_t count_blocks(const struct block *b)
 		n++;
 	return n;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * An instance whose timers run in calls of the test, not on a thread.
  */
-#ifndef TT_CALLED_H
-#define TT_CALLED_H
+#pragma once
 
 #include "timers.h"
 
@@ -51,5 +50,3 @@ static inline bool is_slow(void)
 {
 	return fork_is_delicate() || getenv("TT_VALGRIND");
 }
-
-#endif

@@ -3,8 +3,7 @@
  * What tests do in a child of fork(2).  A child cannot assert: it says what
  * was wrong and ends, and its parent sees that.
  */
-#ifndef TT_CHILD_H
-#define TT_CHILD_H
+#pragma once
 
 #include "harness.h"
 
@@ -171,5 +170,3 @@ static inline void in_child(void (*body)(void))
 {
 	ck_assert_int_eq(end_of(fork_child(body)), EXIT_SUCCESS);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The clocks that an instance can have.
  */
-#ifndef TT_CLOCKS_H
-#define TT_CLOCKS_H
+#pragma once
 
 #include <time.h>
 
@@ -14,5 +13,3 @@ static const clockid_t clocks[] = {
 };
 
 enum { CLOCKS = 3 };
-
-#endif

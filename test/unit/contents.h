@@ -2,8 +2,7 @@
 /*
  * What is in a queue, and in a bucket.
  */
-#ifndef TT_CONTENTS_H
-#define TT_CONTENTS_H
+#pragma once
 
 #include "intake/bucket.h"
 #include "must.h"
@@ -67,5 +66,3 @@ static inline void bucket_check_owner(const struct bucket *b)
 		}
 	}
 }
-
-#endif

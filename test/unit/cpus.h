@@ -5,8 +5,7 @@
  * Who includes this takes over sched_getcpu, and is linked with
  * $(cpus_ldflags), where the library numbers its threads in the place of that.
  */
-#ifndef TT_CPUS_H
-#define TT_CPUS_H
+#pragma once
 
 #include "os/system.h"
 
@@ -56,7 +55,5 @@ int __wrap_system_number_thread(void)
 	system_thread = 0;
 	return number;
 }
-
-#endif
 
 #endif

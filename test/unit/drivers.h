@@ -9,8 +9,7 @@
  *			as time does
  *	executor	its own thread, which hands over to a pool of one
  */
-#ifndef TT_DRIVERS_H
-#define TT_DRIVERS_H
+#pragma once
 
 /* First: what is called "tt" in it would hide that of who includes this. */
 #include "api/instance.h"
@@ -382,5 +381,3 @@ static inline void driver_keep_order(struct timerthread *tt)
 	if (d && d->pool)
 		pool_lockstep(d->pool);
 }
-
-#endif

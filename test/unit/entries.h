@@ -2,8 +2,7 @@
 /*
  * Counting entries, wherever they are kept.
  */
-#ifndef TT_ENTRIES_H
-#define TT_ENTRIES_H
+#pragma once
 
 #include "checks/pending.h"
 #include "contents.h"
@@ -24,5 +23,3 @@ static inline size_t entries_of(const struct pending *p)
 		n += bucket_size(&p->intake->bucket[i]);
 	return n;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * malloc, calloc, aligned_alloc, mmap and pthread_create for the libraries that
  * it links too.
  */
-#ifndef TT_FAIL_ALLOC_H
-#define TT_FAIL_ALLOC_H
+#pragma once
 
 #include "base/atomic.h"
 #include "sanitizers.h"
@@ -173,7 +172,5 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				void *))next_symbol("pthread_create");
 	return fail_now() ? EAGAIN : next(thread, attr, start, arg);
 }
-
-#endif
 
 #endif

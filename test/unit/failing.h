@@ -8,8 +8,7 @@
  * could wrap them, too; but for functions of the library that needs link-time
  * optimization to be off, see configure.ac.)
  */
-#ifndef TT_FAILING_H
-#define TT_FAILING_H
+#pragma once
 
 #define memory_alloc         real_memory_alloc
 #define memory_alloc_aligned real_memory_alloc_aligned
@@ -138,6 +137,4 @@ int __wrap_socketpair(int domain, int type, int protocol, int ends[2])
 	errno = EMFILE;
 	return -1;
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * An instance under test, callbacks for it, and two semaphores to talk with
  * them: "ran" from the callback to the test, "go" back.
  */
-#ifndef TT_FIXTURE_H
-#define TT_FIXTURE_H
+#pragma once
 
 #include "drivers.h"
 #include "harness.h"
@@ -127,5 +126,3 @@ static inline void hold(void *arg)
 	sem_post(arg);
 	wait_for(&go);
 }
-
-#endif

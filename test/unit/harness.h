@@ -5,8 +5,7 @@
  * run.  TT_SEED sets the seed, which each failure message of a random test
  * shows.
  */
-#ifndef TT_HARNESS_H
-#define TT_HARNESS_H
+#pragma once
 
 #include "random.h"
 #include "sanitizers.h"
@@ -87,5 +86,3 @@ static inline uint64_t test_seed(void)
 
 	return s ? strtoull(s, NULL, 0) : 20261121;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * In a child: each call on an instance that is inherited is refused, and those
  * of the child's own work.
  */
-#ifndef TT_INHERITED_H
-#define TT_INHERITED_H
+#pragma once
 
 #include "child.h"
 #include "fixture.h"
@@ -503,5 +502,3 @@ static inline void schedule_some(int n)
 							    NULL, &some_id),
 				 0);
 }
-
-#endif

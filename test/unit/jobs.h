@@ -3,8 +3,7 @@
  * Timers whose callbacks write down what they saw, and executors for them: one
  * that refuses, one that calls, and one that does something first.
  */
-#ifndef TT_JOBS_H
-#define TT_JOBS_H
+#pragma once
 
 #include "tasks.h"
 
@@ -93,5 +92,3 @@ static inline void start_within(int d, void (*what)(void), bool keeps)
 	within.answer = -1;
 	start_with(d, do_within);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The signals that a timer thread blocks, and those that it must not.
  */
-#ifndef TT_MASK_H
-#define TT_MASK_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ static inline bool mask_is_right(void)
 	}
 	return true;
 }
-
-#endif

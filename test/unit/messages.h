@@ -2,8 +2,7 @@
 /*
  * What the library says on standard error, of descriptors.
  */
-#ifndef TT_MESSAGES_H
-#define TT_MESSAGES_H
+#pragma once
 
 #include "harness.h"
 
@@ -37,5 +36,3 @@ static inline int reports(void)
 		n++;
 	return n;
 }
-
-#endif

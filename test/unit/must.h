@@ -2,8 +2,7 @@
 /*
  * The assertion that checkers and random tests use.  Works with NDEBUG, too.
  */
-#ifndef TT_MUST_H
-#define TT_MUST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,5 +12,3 @@ static inline void must(bool holds)
 	if (!holds)
 		abort();
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Instances with a thread on one of the clocks, and how long that sleeps.
  */
-#ifndef TT_ON_CLOCK_H
-#define TT_ON_CLOCK_H
+#pragma once
 
 #include "clocks.h"
 #include "timers.h"
@@ -35,5 +34,3 @@ static inline void wait_until_asleep(int64_t until)
 	while (asleep_until() != until)
 		sched_yield();
 }
-
-#endif

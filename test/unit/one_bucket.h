@@ -2,8 +2,7 @@
 /*
  * A bucket without an engine, and the visits to it, which the test makes.
  */
-#ifndef TT_ONE_BUCKET_H
-#define TT_ONE_BUCKET_H
+#pragma once
 
 #include "bare_intake.h"
 #include "contents.h"
@@ -207,5 +206,3 @@ static inline size_t run_all(void)
 {
 	return run_due(INT64_MAX);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Rounds of reclaiming, which begin when time has passed: as if it had.
  */
-#ifndef TT_OWING_H
-#define TT_OWING_H
+#pragma once
 
 #include "engine/reclaim.h"
 
@@ -22,5 +21,3 @@ static inline void owe_round(struct engine *e)
 {
 	let_pass(e, RECLAIM_PERIOD_NS);
 }
-
-#endif

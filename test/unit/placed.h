@@ -2,8 +2,7 @@
 /*
  * In which bucket a timer is.
  */
-#ifndef TT_PLACED_H
-#define TT_PLACED_H
+#pragma once
 
 #include "timers.h"
 
@@ -21,5 +20,3 @@ static inline timerthread_id far_timer(void)
 {
 	return schedule(timerthread_now(tt) + HOUR, never, NULL);
 }
-
-#endif

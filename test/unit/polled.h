@@ -2,8 +2,7 @@
 /*
  * An instance in an event loop of the test.
  */
-#ifndef TT_POLLED_H
-#define TT_POLLED_H
+#pragma once
 
 #include "called.h"
 #include "clocks.h"
@@ -103,5 +102,3 @@ static inline void plan_for_the_past(void *arg)
 	schedule(INT64_MIN, note, NULL);
 	schedule(now(), note, NULL);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * thread is still handing over: then the pool stays as it is, for who opens one
  * later.  It allocates no memory, which tests make scarce.
  */
-#ifndef TT_POOL_H
-#define TT_POOL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -176,5 +175,3 @@ static inline void pool_close(struct pool *p)
 		p->threads = 0;
 	pthread_mutex_unlock(&pools_mutex);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Repeatable random numbers.
  */
-#ifndef TT_RANDOM_H
-#define TT_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ static inline uint64_t random_below(uint64_t *state, uint64_t n)
 {
 	return next_random(state) % n;
 }
-
-#endif

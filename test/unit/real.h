@@ -3,8 +3,7 @@
  * The C library's function behind one that a test defines itself.  On a 32-bit
  * machine with a 64-bit time_t, those with times have another name there.
  */
-#ifndef TT_REAL_H
-#define TT_REAL_H
+#pragma once
 
 #include <dlfcn.h>
 #include <sys/timerfd.h>
@@ -43,5 +42,3 @@ static inline int real_timerfd_settime(int timer, int flags,
 		real_wrote(old, sizeof(*old));
 	return r;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Is this program built with a sanitizer, or with the one for threads? */
-#ifndef TT_TEST_SANITIZERS_H
-#define TT_TEST_SANITIZERS_H
+#pragma once
 
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_THREAD_SANITIZER
@@ -17,6 +16,4 @@
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define UNDER_SANITIZER
 #endif
-#endif
-
 #endif

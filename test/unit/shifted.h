@@ -4,8 +4,7 @@
  * includes this takes over clock_gettime, for the library too, whose parts it
  * links.
  */
-#ifndef TT_SHIFTED_H
-#define TT_SHIFTED_H
+#pragma once
 
 #include "base/atomic.h"
 #include "real.h"
@@ -37,5 +36,3 @@ static inline void step(clockid_t clock, int hours)
 	atom32_store(&shift_hours, (uint32_t)hours);
 	atom32_store_release(&shifted_clock, (uint32_t)clock);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Who includes this is linked with $(sleeper_ldflags), and says what is done
  * before each of these calls, and after it.
  */
-#ifndef TT_SLEEPER_CALLS_H
-#define TT_SLEEPER_CALLS_H
+#pragma once
 
 #include "os/sleeper.h"
 
@@ -31,5 +30,3 @@ void __wrap_sleeper_wake(struct sleeper *s, atom32 *word)
 	__real_sleeper_wake(s, word);
 	after_call(0);
 }
-
-#endif

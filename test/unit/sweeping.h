@@ -2,8 +2,7 @@
 /*
  * Sweeps with as many looks as they like.
  */
-#ifndef TT_SWEEPING_H
-#define TT_SWEEPING_H
+#pragma once
 
 #include "intake/sweep.h"
 
@@ -29,5 +28,3 @@ static inline struct sweeping sweep_as_driver(struct bucket *b, bool ends)
 		;
 	return s;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A pool of threads that are an executor, with as much room as the test likes;
  * and threads that wait for the end of a callback, or of all.
  */
-#ifndef TT_TASK_POOL_H
-#define TT_TASK_POOL_H
+#pragma once
 
 #include "tasks.h"
 
@@ -172,5 +171,3 @@ static inline void wait_for_driver(void)
 		pthread_mutex_unlock(&tt->mutex);
 	} while (turning);
 }
-
-#endif

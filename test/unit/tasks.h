@@ -3,8 +3,7 @@
  * An executor that keeps what it is given in an array, for the test to call
  * when it likes; and an instance with it, on any driver.
  */
-#ifndef TT_TASKS_H
-#define TT_TASKS_H
+#pragma once
 
 /* First, as they include what would hide the fixture's "tt". */
 #include "checks/bucket.h"
@@ -153,5 +152,3 @@ static inline void check_inside(void)
 	for (uint32_t i = 0; i < tt->engine.intake->n; i++)
 		bucket_check(&tt->engine.intake->bucket[i]);
 }
-
-#endif

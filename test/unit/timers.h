@@ -2,8 +2,7 @@
 /*
  * Short calls on the instance under test, and looks at its inside.
  */
-#ifndef TT_TIMERS_H
-#define TT_TIMERS_H
+#pragma once
 
 #include "checks/cap.h"
 #include "contents.h"
@@ -133,5 +132,3 @@ static inline size_t slots_in_use(void)
 	}
 	return n;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * An instance on a virtual clock, which the test moves.
  */
-#ifndef TT_VIRTUAL_H
-#define TT_VIRTUAL_H
+#pragma once
 
 #include "called.h"
 
@@ -57,5 +56,3 @@ static inline void same(int64_t a, int64_t b, int line)
 			     ", TT_SEED=%" PRIu64,
 			     line, a, b, test_seed());
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Does an instance run timers?
  */
-#ifndef TT_WORKS_H
-#define TT_WORKS_H
+#pragma once
 
 #include "fixture.h"
 
@@ -21,5 +20,3 @@ static inline bool works(struct timerthread *t)
 	sem_destroy(&done);
 	return r;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Where a timer's new entry arrives, in the place of intake/arrival.h: there is
  * room for a few, and the driver takes them under the bucket's lock.
  */
-#ifndef TT_ARRIVAL_H
-#define TT_ARRIVAL_H
+#pragma once
 
 #include "harness.h"
 #include "intake/bucket.h"
@@ -62,5 +61,3 @@ static inline void arrival_add(struct bucket *b, struct wakeup *w,
 {
 	arrival_leave(b, w, arrival_push(b, w, l, e));
 }
-
-#endif

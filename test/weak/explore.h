@@ -3,8 +3,7 @@
  * A harness: what a few threads do at once, once.  It is run by explore.c, by
  * real threads (threads.h), or under genmc (the same).
  */
-#ifndef TT_EXPLORE_H
-#define TT_EXPLORE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ void weak_exit(void);
 
 /* Its number. */
 int weak_self(void);
-
-#endif

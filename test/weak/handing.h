@@ -3,8 +3,7 @@
  * Handing over, with arrivals.h: there is memory, and nobody sleeps.  It is
  * included behind the faults.
  */
-#ifndef TT_WEAK_HANDING_H
-#define TT_WEAK_HANDING_H
+#pragma once
 
 #include "arrivals.h"
 #include "harness.h"
@@ -63,5 +62,3 @@ void wakeup_kick(struct wakeup *w)
 {
 	(void)w;
 }
-
-#endif

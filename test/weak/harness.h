@@ -7,8 +7,7 @@
  * The lock is free or not, and who waits for it does nothing else: its own way
  * to wait is what lock.c is for, which says so with WEAK_LOCK.
  */
-#ifndef TT_HARNESS_H
-#define TT_HARNESS_H
+#pragma once
 
 #include "config.h"
 
@@ -62,6 +61,4 @@ void lock_release(struct lock *l)
 
 #ifndef WEAK_EXPLORE
 #include "threads.h"
-#endif
-
 #endif

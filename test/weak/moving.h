@@ -11,8 +11,7 @@
  * BUG_NOT_MOVED: it is moved to a later time, but not marked.
  * BUG_SAME_TICKET: its new entry has the old one's ticket.
  */
-#ifndef TT_MOVING_H
-#define TT_MOVING_H
+#pragma once
 
 #include "armed.h"
 #include "harness.h"
@@ -181,5 +180,3 @@ static void moving_check(void)
 		weak_check((cancelled == 0) == slot_is_dead(word),
 			   "it is not what the cancel has said");
 }
-
-#endif

@@ -3,8 +3,7 @@
  * One timer whose entry is due: what fire.c and periodic.c share.  It is
  * included behind the faults.
  */
-#ifndef TT_ONE_TIMER_H
-#define TT_ONE_TIMER_H
+#pragma once
 
 #include "armed.h"
 #include "harness.h"
@@ -59,5 +58,3 @@ static void conclude(void)
 		atom32_store_release(&slot.state,
 				     slot_next(atom32_load(&slot.state)));
 }
-
-#endif

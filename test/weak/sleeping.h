@@ -7,8 +7,7 @@
  * BUG_READ_LATE: the driver reads the futex when it has decided to sleep.
  * BUG_NO_LOCK: there is no lock over what both sides decide.
  */
-#ifndef TT_SLEEPING_H
-#define TT_SLEEPING_H
+#pragma once
 
 #include "harness.h"
 
@@ -76,5 +75,3 @@ static void sleep_until_later(void)
 {
 	wakeup_sleep(&wakeup, LATER, NOW);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * nothing that comes after matters: what is looked for is a sleep that nobody
  * ends.
  */
-#ifndef TT_SLEEPS_H
-#define TT_SLEEPS_H
+#pragma once
 
 #include "harness.h"
 #include "os/futex.h"
@@ -67,5 +66,3 @@ static bool is_asleep(int thread)
 {
 	return sleeps[thread].word && !sleeps[thread].woken;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * What stands in the place of parts that are no protocol of their own: time
  * stands still; where a timer's entry arrives there is room for one.
  */
-#ifndef TT_STAND_INS_H
-#define TT_STAND_INS_H
+#pragma once
 
 #include "harness.h"
 #include "os/clock.h"
@@ -36,5 +35,3 @@ int64_t clock_add(int64_t a, int64_t b)
 {
 	return a + b;
 }
-
-#endif

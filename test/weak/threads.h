@@ -3,8 +3,7 @@
  * Runs a harness with real threads, many times.  WEAK_GENMC: once, for genmc
  * goes through the executions itself.
  */
-#ifndef TT_THREADS_H
-#define TT_THREADS_H
+#pragma once
 
 #include <pthread.h>
 #include <sched.h>
@@ -143,5 +142,3 @@ int main(void)
 		run();
 	return 0;
 }
-
-#endif

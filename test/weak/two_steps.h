@@ -3,8 +3,7 @@
  * A fault: a compare-and-swap as a load and a store, between which another
  * thread may come.
  */
-#ifndef TT_WEAK_TWO_STEPS_H
-#define TT_WEAK_TWO_STEPS_H
+#pragma once
 
 #include "harness.h"
 
@@ -16,5 +15,3 @@ static uint32_t two_steps(atom32 *a, uint32_t from, uint32_t to)
 		atom32_store_release(a, to);
 	return was;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The futex that a thread waits on until somebody wakes it, in the place of
  * os/linux/futex.c.
  */
-#ifndef TT_WAITS_H
-#define TT_WAITS_H
+#pragma once
 
 #include "harness.h"
 #include "os/futex.h"
@@ -62,5 +61,3 @@ static void waits_init(void)
 {
 	kernel = wakes = 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * See system.h.
  */
-#ifndef TT_SYSTEM_INLINE_H
-#define TT_SYSTEM_INLINE_H
+#pragma once
 
 #include <sched.h>
 
@@ -18,5 +17,3 @@ static inline int system_cpu(void)
 {
 	return sched_getcpu();
 }
-
-#endif

@@ -4,8 +4,7 @@
  * number when it first asks, one after the other: as long as there are no more
  * threads than CPUs, no two have the same place.
  */
-#ifndef TT_SYSTEM_INLINE_H
-#define TT_SYSTEM_INLINE_H
+#pragma once
 
 #include "base/base.h"
 
@@ -23,5 +22,3 @@ static inline int system_cpu(void)
 
 	return likely(number != 0) ? number : system_number_thread();
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The header of a library that is small and made of what ours is made of, with
  * a change where one is asked for; see ../guard-notices.sh.
  */
-#ifndef SAMPLE_H
-#define SAMPLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -56,6 +55,4 @@ int sample_move(struct sample *s, const struct sample_point *to);
 #endif
 #ifdef FUNCTION_ADDED
 int sample_grow(struct sample *s, int32_t by);
-#endif
-
 #endif

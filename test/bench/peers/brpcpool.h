@@ -8,8 +8,7 @@
  * A task that is taken has an even version, v.  It is v + 1 while its callback
  * runs, and v + 2 when it is over, or cancelled: the next id's version.
  */
-#ifndef BENCH_BRPCPOOL_H
-#define BENCH_BRPCPOOL_H
+#pragma once
 
 #include "peer.h"
 
@@ -48,5 +47,3 @@ static inline struct task *pool_task(uint64_t id)
 
 	return &pool_blocks[slot >> BLOCK_BITS][slot & (BLOCK_TASKS - 1)];
 }
-
-#endif

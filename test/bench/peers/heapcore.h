@@ -5,8 +5,7 @@
  *
  * What is said of all callers in peer.h holds here too.
  */
-#ifndef BENCH_HEAPCORE_H
-#define BENCH_HEAPCORE_H
+#pragma once
 
 #include "peer.h"
 
@@ -54,5 +53,3 @@ int heapcore_schedule(struct heapcore *h, struct heapcore_timer *t,
 int heapcore_cancel(struct heapcore *h, struct heapcore_timer *t);
 int heapcore_reschedule(struct heapcore *h, struct heapcore_timer *t,
 			int64_t deadline);
-
-#endif

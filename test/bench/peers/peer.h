@@ -15,8 +15,7 @@
  *  4. An adapter does what a good user of the facility would do, and is as
  *     fast as the facility's design allows: nothing is slow on purpose.
  */
-#ifndef BENCH_PEER_H
-#define BENCH_PEER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,6 +99,4 @@ __attribute__((noreturn)) void peer_die(const char *what, int error);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * For facilities with one thread and one lock of ours: whose callback runs, and
  * who waits for its end.  All of it under that lock, but not the callback.
  */
-#ifndef BENCH_RUNNING_H
-#define BENCH_RUNNING_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ static inline void running_wait(pthread_mutex_t *lock, const void *timer)
 		pthread_cond_wait(&is_over, lock);
 	waiters--;
 }
-
-#endif

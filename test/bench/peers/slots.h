@@ -13,8 +13,7 @@
  * count of uses in it, therefore the deadline decides: if that is still to
  * come, its own news will come too.
  */
-#ifndef BENCH_SLOTS_H
-#define BENCH_SLOTS_H
+#pragma once
 
 #include "peer.h"
 
@@ -277,5 +276,3 @@ static inline struct itimerspec once_at(int64_t deadline)
 		.it_value = {.tv_sec = deadline / 1000000000,
 			     .tv_nsec = deadline % 1000000000}};
 }
-
-#endif

@@ -3,8 +3,7 @@
  * What the measurements share.  Each is a function that measures its subject
  * and its yardstick in turn, several rounds, and prints median and range.
  */
-#ifndef TT_BENCH_H
-#define TT_BENCH_H
+#pragma once
 
 #include "measure.h"
 
@@ -88,5 +87,3 @@ void bench_spin(const struct bench_options *o);
 void bench_cancelled(const struct bench_options *o);
 void bench_cascade(const struct bench_options *o);
 void bench_million(const struct bench_options *o);
-
-#endif

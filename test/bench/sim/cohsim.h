@@ -5,8 +5,7 @@
  * Each name is weak: without the simulator the same source builds too, and
  * their addresses are NULL.
  */
-#ifndef COHSIM_H
-#define COHSIM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,6 +39,4 @@ uint64_t cohsim_now(void) __attribute__((weak));
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * What the workloads share.  Each is a function that puts one instance of the
  * facility that the program is linked with to work, and says what it cost.
  */
-#ifndef BENCH_WORK_H
-#define BENCH_WORK_H
+#pragma once
 
 #include "measure.h"
 #include "peer.h"
@@ -130,5 +129,3 @@ int work_sleeps(void);
 int work_sparse(void);
 int work_spread(void);
 int work_tail(void);
-
-#endif

@@ -2,12 +2,9 @@
 /*
  * Is a bucket sound?
  */
-#ifndef TT_CHECKS_BUCKET_H
-#define TT_CHECKS_BUCKET_H
+#pragma once
 
 #include "intake/bucket.h"
 
 /* Aborts if the bucket is not sound.  Takes its lock. */
 void bucket_check(struct bucket *b);
-
-#endif

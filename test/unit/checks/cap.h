@@ -2,8 +2,7 @@
 /*
  * What is free under a cap.
  */
-#ifndef TT_CHECKS_CAP_H
-#define TT_CHECKS_CAP_H
+#pragma once
 
 #include "engine/cap.h"
 
@@ -22,5 +21,3 @@ static inline size_t cap_free(const struct cap *c)
 		n += tally_count(&c->purse[i].places);
 	return n;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Is what is pending sound?
  */
-#ifndef TT_CHECKS_PENDING_H
-#define TT_CHECKS_PENDING_H
+#pragma once
 
 #include "pending/pending.h"
 
@@ -14,5 +13,3 @@ size_t pending_count(const struct pending *p); /* entries in it */
 
 /* Aborts if the structure is not sound. */
 void pending_check(const struct pending *p);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Is a heap of slots sound?
  */
-#ifndef TT_CHECKS_SLOT_HEAP_H
-#define TT_CHECKS_SLOT_HEAP_H
+#pragma once
 
 #include "store/slot_heap.h"
 
@@ -18,5 +17,3 @@ static inline int64_t slot_heap_nearest(const struct slot_heap *h,
 
 	return s ? s->queued : INT64_MAX;
 }
-
-#endif

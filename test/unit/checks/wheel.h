@@ -2,8 +2,7 @@
 /*
  * Is a wheel sound?
  */
-#ifndef TT_CHECKS_WHEEL_H
-#define TT_CHECKS_WHEEL_H
+#pragma once
 
 #include "pending/wheel.h"
 
@@ -11,5 +10,3 @@ size_t wheel_count(const struct wheel *w); /* entries in it */
 
 /* Aborts if it is not sound. */
 void wheel_check(const struct wheel *w);
-
-#endif

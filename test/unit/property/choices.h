@@ -3,8 +3,7 @@
  * What is chosen next: by random numbers, or by the bytes of a fuzzer.  Where
  * the bytes are at their end, 0 is chosen.
  */
-#ifndef TT_CHOICES_H
-#define TT_CHOICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ int64_t choose_distance(void);
 
 /* Around 0, near one of the ends of time, or anywhere. */
 int64_t choose_time(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Timers, in the order of their deadlines: what the library is held against.
  */
-#ifndef TT_LIST_H
-#define TT_LIST_H
+#pragma once
 
 #include "timerthread.h"
 
@@ -34,5 +33,3 @@ struct listed list_take(struct list *l, size_t i);
 /* Where it is, or n. */
 size_t list_find_key(const struct list *l, const void *key);
 size_t list_find_id(const struct list *l, timerthread_id id);
-
-#endif

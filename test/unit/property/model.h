@@ -2,8 +2,7 @@
 /*
  * What is known of the instance under test without asking it.
  */
-#ifndef TT_MODEL_H
-#define TT_MODEL_H
+#pragma once
 
 #include "choices.h"
 #include "list.h"
@@ -145,5 +144,3 @@ void ask_dump(void);
 
 /* wrong.c */
 void do_wrong(void);
-
-#endif

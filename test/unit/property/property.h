@@ -8,8 +8,7 @@
  * callback.c, questions about the instance in ask.c and text.c, calls that must
  * fail in wrong.c.
  */
-#ifndef TT_PROPERTY_H
-#define TT_PROPERTY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void property_run(uint64_t steps);
 
 /* Runs all that is left, and destroys. */
 void property_end(void);
-
-#endif

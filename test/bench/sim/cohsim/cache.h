@@ -3,8 +3,7 @@
  * Memory: a directory of lines of 64 bytes (MESI), and what each core has of
  * them in its L1 and L2.
  */
-#ifndef COHSIM_CACHE_H
-#define COHSIM_CACHE_H
+#pragma once
 
 #include "counts.h"
 #include "machine.h"
@@ -60,5 +59,3 @@ void acc(uintptr_t a, size_t n, int kind, bool plain, void *pc);
 
 #define RMWAT(p) acc((uintptr_t)(p), sizeof *(p), RMW, false, PC)
 #define RDAT(p)  acc((uintptr_t)(p), sizeof *(p), RD, false, PC)
-
-#endif

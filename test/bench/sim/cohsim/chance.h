@@ -2,8 +2,7 @@
 /*
  * Random numbers, the same each time.
  */
-#ifndef COHSIM_CHANCE_H
-#define COHSIM_CHANCE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline uint64_t hash64(uint64_t k)
 	k *= 0x9e3779b97f4a7c15ULL;
 	return k ^ k >> 29;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Points of time, as a program gives them, on the clock of a core.
  */
-#ifndef COHSIM_CLOCK_H
-#define COHSIM_CLOCK_H
+#pragma once
 
 #include "costs.h"
 #include <time.h>
@@ -12,5 +11,3 @@ ps_t deadline_of(const struct timespec *ts, clockid_t id);
 
 /* From now on. */
 ps_t in_ps(const struct timespec *ts);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Virtual time, and what things cost in it.
  */
-#ifndef COHSIM_COSTS_H
-#define COHSIM_COSTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -78,5 +77,3 @@ extern ps_t N_l1, N_func, N_lax, N_rmw; /* the hot ones, converted once */
 
 /* The program's own settings, and then those of COHSIM, or a list of them. */
 void costs_set(const char *settings);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * What is counted while a program is measured.
  */
-#ifndef COHSIM_COUNTS_H
-#define COHSIM_COUNTS_H
+#pragma once
 
 #include "costs.h"
 
@@ -27,5 +26,3 @@ extern struct counts {
 		preempt, migr, fault, fences, sys;
 	ps_t cost[NK], queue, mtx_wait, busy0;
 } G;
-
-#endif

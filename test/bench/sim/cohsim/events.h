@@ -2,8 +2,7 @@
 /*
  * Events: one heap of runnable cores and of timers.
  */
-#ifndef COHSIM_EVENTS_H
-#define COHSIM_EVENTS_H
+#pragma once
 
 #include "machine.h"
 
@@ -25,5 +24,3 @@ struct ev ev_exchange(struct ev e);
 
 /* When the first is due; INF: there is none. */
 ps_t ev_first(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Changes the stack and %fs, and so who runs.
  */
-#ifndef COHSIM_FIBER_H
-#define COHSIM_FIBER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ void fiber_begin(void);
 
 /* %fs of the caller. */
 uintptr_t get_fs(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Futexes.
  */
-#ifndef COHSIM_FUTEX_H
-#define COHSIM_FUTEX_H
+#pragma once
 
 #include "machine.h"
 #include <time.h>
@@ -29,5 +28,3 @@ int fwait(unsigned *p, unsigned v, uint32_t bits, ps_t deadline, void *pc);
 /* As the system call. */
 long sys_futex(unsigned *p, int op, unsigned v, const struct timespec *ts,
 	       unsigned *p2, unsigned v3, void *pc);
-
-#endif

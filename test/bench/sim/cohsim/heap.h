@@ -2,8 +2,7 @@
 /*
  * Who allocated what.
  */
-#ifndef COHSIM_HEAP_H
-#define COHSIM_HEAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ void heap_sort(void);
 
 /* The block that has a part of this line, or NULL. */
 const struct blk *heap_at(uintptr_t line);
-
-#endif

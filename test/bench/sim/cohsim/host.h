@@ -3,8 +3,7 @@
  * The machine that the simulator runs on: its system calls, and what the C
  * library would do.
  */
-#ifndef COHSIM_HOST_H
-#define COHSIM_HOST_H
+#pragma once
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ static inline long raw(long n, long a, long b, long c, long d, long e, long f)
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t),
 	*__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t),
 	__libc_free(void *);
-
-#endif

@@ -17,8 +17,7 @@
  *  2. Code under test is executed in an order that its cores' clocks allow, but
  *     for plain accesses, which may be ahead by "lax".
  */
-#ifndef COHSIM_MACHINE_H
-#define COHSIM_MACHINE_H
+#pragma once
 
 #include "costs.h"
 
@@ -101,5 +100,3 @@ extern struct thr *cur;
 extern ps_t next_time;
 /* NULL: not simulated, as at the start, in a parked thread, in the report. */
 extern __thread struct thr *self;
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The scheduler, like CFS: vruntime, and a queue for each core.
  */
-#ifndef COHSIM_SCHED_H
-#define COHSIM_SCHED_H
+#pragma once
 
 #include "machine.h"
 
@@ -41,5 +40,3 @@ static inline void charge(double ns)
 
 /* No core can run: says who waits for what, and ends the program. */
 __attribute__((noreturn)) void deadlock(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The names in the program's symbol table.
  */
-#ifndef COHSIM_SYMBOLS_H
-#define COHSIM_SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ void load_syms(void);
 
 /* The function or object at a, or NULL. */
 struct sym *sym_at(uintptr_t a);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Simulated threads.
  */
-#ifndef COHSIM_THREADS_H
-#define COHSIM_THREADS_H
+#pragma once
 
 #include "machine.h"
 
@@ -11,5 +10,3 @@ struct thr *thr_new(void);
 
 /* NULL: it is none, or over. */
 struct thr *find(pthread_t p);
-
-#endif
