@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handing over, with arrivals.h: there is memory, and nobody sleeps.  It is
+ * Handing over, with intake/arrival.h of here: there is memory, and nobody sleeps.  It is
  * included behind the faults.
  */
 #pragma once
 
-#include "arrivals.h"
+#include "intake/arrival.h"
 #include "harness.h"
 #include "store/slots.h"
 

@@ -36,6 +36,6 @@ trap 'rm -rf "$dir"' EXIT
 # No probes, and no more of what configure has found.
 : >"$dir/config.h"
 # shellcheck disable=SC2034 # for who sources this
-flags="-std=gnu11 -D_GNU_SOURCE -O1 -I$dir -I$weak -I$top/lib -I$top/include
+flags="-std=gnu11 -D_GNU_SOURCE -O1 -I$dir -iquote $weak -I$top/lib -I$top/include
 	-I$top/lib/os/linux -I$top/test/unit
 	${ATOMIC_OPS_CFLAGS-}"

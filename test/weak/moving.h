@@ -17,7 +17,7 @@
 #include "harness.h"
 #include "stand_ins.h"
 
-#include "arrivals.h"
+#include "intake/arrival.h"
 #include "intake/expiry.c"
 #include "store/slot.c"
 #include "store/slots.c"
