@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a timer's new entry arrives, in the place of the library's header: there is
- * room for a few, and the driver takes them under the bucket's lock.
+ * Where a timer's new entry arrives, in the place of the library's header:
+ * there is room for a few, and the driver takes them under the bucket's lock.
  */
 #pragma once
 
