@@ -2,7 +2,6 @@
 #include "api/executor.h"
 #include "base/keep.h"
 #include "engine/fire.h"
-#include "intake/handover.h"
 #include "os/tool.h"
 
 struct offer {
@@ -29,47 +28,15 @@ static void leave_run(struct timerthread *tt, bool counted)
 		leave_run_slow(tt, !counted);
 }
 
-/* Returns when the timer was due. */
-static int64_t finish_on_executor(struct timerthread *tt, struct bucket *b,
-				  struct slot *s)
-{
-	struct engine *e = &tt->engine;
-	int64_t due;
-	bool lives_on = handover_rearm(b, &e->wakeup, s, &due) != EXPIRY_OVER;
-
-	/* First: a thread that sees the timer's end can use the place. */
-	if (!lives_on)
-		cap_give(&e->cap);
-	if (lives_on || handover_end(b, s, &due))
-		await_wake(&e->await, s);
-	return due;
-}
-
-/* False: in a child of fork(2). */
-static bool run_on_executor(struct timerthread *tt, struct slot *s,
-			    struct running *running)
-{
-	struct engine *e = &tt->engine;
-	struct bucket *b = intake_bucket(e->intake, s->index);
-	uint64_t overrun = 0;
-
-	if (handover_begin(b, &e->wakeup, s, &overrun) != EXPIRY_RUN)
-		return true;
-	running->timing.begun = moment_now(&e->watch);
-	if (!fire_call(e, &running->inside, s, overrun, &running->timing))
-		return false;
-	running->due = finish_on_executor(tt, b, s);
-	running->ran = true;
-	return true;
-}
-
 static bool enter_and_run(struct timerthread *tt, struct slot *s)
 {
+	struct engine *e = &tt->engine;
 	struct running running;
 	/* Else the instance was stopped; the timer stays as it is. */
 	bool open = runs_begin(&tt->runs, &running);
 
-	if (open && !run_on_executor(tt, s, &running))
+	running.timing.begun = moment_now(&e->watch);
+	if (open && !fire_run(e, &running.inside, s, &running.timing))
 		return false;
 	if (open)
 		tool_release(&tt->runs);

@@ -2,7 +2,7 @@
 /*
  * An executor of the program, which runs callbacks on threads of its choice.
  *
- * A timer that expires is handed over to the executor (see handover.h), and is
+ * A timer that expires is handed over to the executor (see expiry.h), and is
  * pending until the executor makes its callback begin.  So a cancel or a
  * reschedule that comes in between is like any other: it finds a pending timer.
  *

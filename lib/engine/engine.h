@@ -85,8 +85,7 @@ struct engine {
 	struct await await;
 	struct inside inside; /* the function that the driver has called */
 	/* The driver's own, but any thread may read the counts. */
-	struct counter fired;      /* runs on its thread that have ended */
-	struct counter ended;      /* timers that ended with such a run */
+	struct counter ended;      /* timers that ended with its run of them */
 	struct measured *measured; /* of those runs */
 	struct moment moment;      /* when the last one ended */
 	bool chained;              /* the next one begins at that moment */

@@ -2,7 +2,7 @@
 #include "engine/fire.h"
 #include "base/probe.h"
 #include "intake/expiry.h"
-#include "intake/handover.h"
+#include "intake/unqueued.h"
 #include "os/tool.h"
 
 #include <limits.h>
@@ -24,33 +24,43 @@ static TT_NOINLINE bool report_slow(struct engine *e, struct inside *in,
 	return inside_call(e->instance, in, &e->task_id, run, fire_report, &r);
 }
 
-static void finish_on_driver(struct engine *e, struct bucket *b, struct slot *s,
-			     struct entry *entry)
+/* The timer has ended.  Counted before it is over: see stats.h. */
+static void end(struct engine *e, struct bucket *b, struct slot *s,
+		bool on_driver)
 {
-	int64_t earliest = wakeup_earliest(&e->wakeup, e->until);
-	enum expiry x;
+	bool waits;
 
-	counter_add(&e->fired, 1);
-	x = expiry_repeat(b, s, entry, earliest);
-	if (x != EXPIRY_OVER) {
-		await_wake(&e->await, s);
-		/* If it is due again already, it is for the next turn. */
-		if (x == EXPIRY_LATER && entry->deadline <= e->until)
-			pending_send_back(&e->pending, entry, 1);
-		else if (x == EXPIRY_LATER)
-			pending_file(&e->pending, *entry, e->until);
-		return;
-	}
-	counter_add(&e->ended, 1);
 	/* First: a thread that sees the timer's end can use the place. */
 	cap_give(&e->cap);
-	if (unlikely(expiry_end(s)))
+	if (on_driver) {
+		counter_add(&e->ended, 1);
+		waits = expiry_end(s);
+		intake_recycle(e->intake, s);
+	} else {
+		waits = expiry_end_and_give(b, s);
+	}
+	if (unlikely(waits))
 		await_wake(&e->await, s);
-	intake_recycle(e->intake, s);
 }
 
-bool fire_call(struct engine *e, struct inside *in, struct slot *s,
-	       uint64_t overrun, struct timing *t)
+/* The callback has returned, at the time now. */
+static void finish(struct engine *e, struct bucket *b, struct slot *s,
+		   bool on_driver, int64_t now)
+{
+	enum expiry x = expiry_repeat(b, s, wakeup_earliest(&e->wakeup, now));
+
+	if (likely(x == EXPIRY_OVER)) {
+		end(e, b, s, on_driver);
+		return;
+	}
+	await_wake(&e->await, s);
+	if (x == EXPIRY_LATER)
+		unqueued_file(b, &e->wakeup, s, now);
+}
+
+/* False: as from inside_call. */
+static bool call(struct engine *e, struct inside *in, struct slot *s,
+		 uint64_t overrun, struct timing *t)
 {
 	const struct run run = {
 		.id = slot_id(s, atom32_load(&s->state)),
@@ -78,27 +88,63 @@ bool fire_call(struct engine *e, struct inside *in, struct slot *s,
 	return true;
 }
 
-/* When the next callback begins. */
-static struct moment begin_now(struct engine *e)
+/* The timer has begun.  False: as from inside_call. */
+static bool run(struct engine *e, struct inside *in, struct bucket *b,
+		struct slot *s, uint64_t overrun, struct timing *t)
 {
-	if (!e->chained)
-		e->moment = moment_now(&e->watch);
-	return e->moment;
+	bool on_driver = in == &e->inside;
+
+	/* Nobody else writes it while the timer runs. */
+	t->due = s->queued;
+	if (on_driver)
+		engine_set_idle(e);
+	if (!call(e, in, s, overrun, t))
+		return false;
+	t->ran = true;
+	if (on_driver) {
+		engine_set_busy(e);
+		measure_count(e->measured, t);
+	}
+	finish(e, b, s, on_driver, t->ended.shown);
+	return true;
 }
 
-static enum step run_on_driver(struct engine *e, struct bucket *b,
-			       struct slot *s, struct entry *entry,
-			       uint64_t overrun)
+bool fire_run(struct engine *e, struct inside *in, struct slot *s,
+	      struct timing *t)
 {
-	struct timing t = {.begun = begin_now(e)};
+	struct bucket *b = intake_bucket(e->intake, s->index);
+	int64_t now = t->begun.shown;
+	uint64_t overrun = 0;
 
-	engine_set_idle(e);
-	if (!fire_call(e, &e->inside, s, overrun, &t))
+	/* The driver has just read the clock, if it may be set back. */
+	switch (expiry_begin(b, s, now,
+			     in == &e->inside || watch_goes_on(&e->watch),
+			     &overrun)) {
+	case EXPIRY_RUN:
+		return run(e, in, b, s, overrun, t);
+	case EXPIRY_LATER:
+		unqueued_file(b, &e->wakeup, s, now);
+		break;
+	case EXPIRY_OVER:
+		bucket_give(b, s);
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* When the last callback has ended, if that is when the next one begins. */
+static enum step run_here(struct engine *e, struct slot *s)
+{
+	struct timing t = {.begun = e->chained ? e->moment
+					       : moment_now(&e->watch)};
+
+	if (!fire_run(e, &e->inside, s, &t))
 		return STEP_FORKED;
-	engine_set_busy(e);
-	measure_count(e->measured, entry->deadline, &t);
+	if (!t.ran)
+		return STEP_MORE;
 	e->moment = t.ended;
-	finish_on_driver(e, b, s, entry);
 	return STEP_RAN;
 }
 
@@ -111,34 +157,16 @@ static enum step hand_over(struct engine *e, struct slot *s)
 	return STEP_MORE;
 }
 
-static enum expiry begin_timer(struct engine *e, struct bucket *b,
-			       struct slot *s, struct entry *entry,
-			       uint64_t *overrun)
-{
-	int64_t now = e->until;
-
-	/* Now, so that a period that has passed already counts as missed. */
-	if (entry->ticket & TICKET_REPEATS) {
-		now = begin_now(e).shown;
-		e->chained = true;
-	}
-	return expiry_begin(b, s, entry, now, overrun);
-}
-
 enum step fire(struct engine *e)
 {
 	struct entry entry = pending_take(&e->pending);
 	struct bucket *b = intake_bucket(e->intake, entry.index);
 	struct slot *s = slots_of(&b->slots, entry.index);
-	uint64_t overrun = 0;
-	enum expiry x = e->hand_over ? handover_give(b, s, &entry, e->until)
-				     : begin_timer(e, b, s, &entry, &overrun);
 
-	switch (x) {
+	switch (expiry_hand_over(b, s, &entry, e->until)) {
 	case EXPIRY_RUN:
 		e->ran += e->ran < INT_MAX;
-		return e->hand_over ? hand_over(e, s)
-				    : run_on_driver(e, b, s, &entry, overrun);
+		return e->hand_over ? hand_over(e, s) : run_here(e, s);
 	case EXPIRY_LATER:
 		pending_file(&e->pending, entry, e->until);
 		break;

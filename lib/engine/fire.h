@@ -9,7 +9,7 @@
  * and before the timer is over.  So a thread that waits for the callback waits
  * for the hook, too.  The rules for a callback hold for the hook.
  *
- * The driver.  call: the thread that runs the timer.
+ * The driver.  run: the thread that runs the timer.
  */
 #pragma once
 
@@ -37,10 +37,12 @@ struct report {
 void fire_report(void *arg);
 
 /*
- * Calls the callback of the timer in s, whose run has begun at t->begun, and
- * fills in the rest of *t.  False: it returned in a child of fork(2), where e
- * may be gone.
- * The thread that runs the timer.
+ * Runs the timer in s, which was handed over to the caller, at t->begun: calls
+ * its callback, and then ends it, or arms it again.  Fills in the rest of *t.
+ * If the timer was cancelled, disarmed or moved, it does not run.  False: a
+ * function of the program returned in a child of fork(2), where e may be gone.
+ * The thread that runs the timer; `in` is where it shows that, and the engine's
+ * own for the driver.
  */
-bool fire_call(struct engine *e, struct inside *in, struct slot *s,
-	       uint64_t overrun, struct timing *t);
+bool fire_run(struct engine *e, struct inside *in, struct slot *s,
+	      struct timing *t);

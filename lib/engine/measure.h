@@ -39,19 +39,19 @@ static inline struct moment moment_now(struct watch *w)
 
 /* A call of a callback. */
 struct timing {
+	bool ran;    /* else there was none */
+	int64_t due; /* when the timer was due */
 	struct moment begun;
 	int64_t run_time;    /* once it has returned */
 	struct moment ended; /* of the callback, and of the slow hook */
 };
 
 /*
- * Counts a call of a timer with the deadline `due`.  If the clock may be set, a
- * deadline that is not positive means "as soon as possible"; such a call is not
- * late.
+ * If the clock may be set, a deadline that is not positive means "as soon as
+ * possible"; such a call is not late.
  */
-static inline void measure_count(struct measured *m, int64_t due,
-				 const struct timing *t)
+static inline void measure_count(struct measured *m, const struct timing *t)
 {
-	histogram_count(&m->lateness, due > 0 ? t->begun.shown - due : 0);
+	histogram_count(&m->lateness, t->due > 0 ? t->begun.shown - t->due : 0);
 	histogram_count(&m->run_time, t->run_time);
 }

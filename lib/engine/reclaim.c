@@ -2,7 +2,7 @@
 #include "engine/reclaim.h"
 #include "intake/arrival.h"
 #include "intake/garbage.h"
-#include "intake/handover.h"
+#include "intake/unqueued.h"
 
 /*
  * How much time steps take, in entries that are opened: to restore a timer that
@@ -75,7 +75,7 @@ static void restore(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 
-	t->restores = handover_restore(t->bucket, &e->wakeup, e->until);
+	t->restores = unqueued_restore(t->bucket, &e->wakeup, e->until);
 	if (t->restores)
 		e->effort += RESTORE_EFFORT;
 }

@@ -87,8 +87,8 @@ bool runs_end(struct running *run)
 	bool open;
 
 	lock_acquire(&p->lock);
-	if (run->ran)
-		measure_count(&p->measured, run->due, &run->timing);
+	if (run->timing.ran)
+		measure_count(&p->measured, &run->timing);
 	unlink_it(p, run);
 	open = !p->closed;
 	lock_release(&p->lock);

@@ -38,8 +38,6 @@ struct running {
 	struct inside inside;
 	struct runs_part *part; /* the part whose list it is on */
 	/* Written by the thread that runs it, and counted at the end. */
-	bool ran;
-	int64_t due; /* when its timer was due */
 	struct timing timing;
 	/* Protected by that part's lock. */
 	struct running *next;

@@ -75,16 +75,16 @@ struct bucket {
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	struct lane *wanting; /* of the old; it had no room; or NULL */
 	uint32_t away;        /* calls that found no slot here; see arrival.c */
-	/* Timers without an entry; see handover.h. */
+	/* Timers without an entry; see unqueued.h. */
 	struct slot_heap stranded;
 	/* For sweep.c: words of slots, and slots in use. */
-	uint32_t swept;       /* where calls sweep next */
-	uint32_t found;       /* the word where sweep_until_found goes on */
-	uint32_t visited;     /* and where the driver does */
-	uint32_t sweep_at;    /* with so many slots in use, calls sweep again */
-	uint32_t alone;       /* so many found some, and rent none since then */
-	struct counter fired; /* runs on an executor, which have ended */
-	struct counter ended; /* timers that ended with such a run */
+	uint32_t swept;    /* where calls sweep next */
+	uint32_t found;    /* the word where sweep_until_found goes on */
+	uint32_t visited;  /* and where the driver does */
+	uint32_t sweep_at; /* with so many slots in use, calls sweep again */
+	uint32_t alone;    /* so many found some, and rent none since then */
+	struct counter repeated; /* runs after which the timer lived on */
+	struct counter ended;    /* timers that ended with an executor's run */
 	struct block_pool *pool; /* constant from bucket_init; NULL before */
 	/* Written by any thread: a bucket that had room when this had none. */
 	atom32 other;

@@ -3,7 +3,7 @@
  * What the driver does with a bucket: it collects, puts back and flushes.
  */
 #include "intake/arrival.h"
-#include "intake/handover.h"
+#include "intake/unqueued.h"
 #include "store/vacancy.h"
 
 /* How many entries are put back while the lock is held once. */
@@ -53,7 +53,7 @@ static bool take_stranded(struct bucket *b, struct visit *v)
 	       s->queued <= v->by) {
 		if (v->entries == STRANDED_STEP)
 			return false;
-		v->entry[v->entries++] = handover_collect(b, s);
+		v->entry[v->entries++] = unqueued_collect(b, s);
 	}
 	return true;
 }

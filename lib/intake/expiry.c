@@ -31,18 +31,26 @@ static void end_awaited(struct slot *s)
 		atom32_store(&s->ticket, ticket_next(ticket - TICKET_AWAITED));
 }
 
+/* False: the timer was cancelled, and its state is *word.  Under the lock. */
+static bool unarm(struct slot *s, uint32_t *word)
+{
+	if (!slot_change(s, word, SLOT_UNARMED))
+		return false;
+	slot_clear_handed_over(s);
+	end_awaited(s);
+	return true;
+}
+
 /*
- * Makes *e the timer's entry, which is due at the time `due`.  False: the timer
- * was cancelled, and its state is *word now.  Under the lock.
+ * From now on the timer's entry is due at the time `due`.  False: the timer was
+ * cancelled, and its state is *word now.  Under the lock.
  */
-static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
-		     int64_t due)
+static bool put_back(struct slot *s, uint32_t *word, int64_t due)
 {
 	if (!slot_change(s, word, SLOT_ARMED))
 		return false;
 	end_awaited(s);
 	s->queued = due;
-	*e = slot_entry(s);
 	return true;
 }
 
@@ -59,15 +67,19 @@ static bool put_back(struct slot *s, uint32_t *word, struct entry *e,
 static enum expiry settle(struct slot *s, const struct entry *e, uint32_t *word)
 {
 	*word = atom32_load(&s->state);
-	if (!slot_owns(s, e) || (slot_state(*word) == SLOT_DISARMED &&
-				 slot_change(s, word, SLOT_UNARMED)))
+	if (!slot_owns(s, e) ||
+	    (slot_state(*word) == SLOT_DISARMED && unarm(s, word)))
 		return EXPIRY_STALE;
 	if (slot_is_dead(*word))
 		return over(s, *word);
 	return slot_has_entry(*word) ? EXPIRY_PENDING : EXPIRY_STALE;
 }
 
-enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,
+/*
+ * As expiry_hand_over, but does not hand it over; *word is its state.  Under
+ * the lock.
+ */
+static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
 {
 	int64_t due = clock_later(s->deadline, e->deadline);
@@ -80,17 +92,20 @@ enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,
 	 * others may be due before it.  And a timer that was rescheduled twice
 	 * may have its first deadline again, and not be due.
 	 */
-	if (s->deadline > e->deadline || s->deadline > now)
-		return put_back(s, word, e, due) ? EXPIRY_LATER
-						 : over(s, *word);
-	return EXPIRY_RUN;
+	if (s->deadline <= e->deadline && s->deadline <= now)
+		return EXPIRY_RUN;
+	if (!put_back(s, word, due))
+		return over(s, *word);
+	*e = slot_entry(s);
+	return EXPIRY_LATER;
 }
 
-enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
-		       uint64_t *overrun)
+/* As expiry_begin, under the lock, with an entry in its place. */
+static enum expiry begin_locked(struct slot *s, struct entry *e, int64_t now,
+				uint64_t *overrun)
 {
 	uint32_t word;
-	enum expiry x = expiry_judge(s, e, now, &word);
+	enum expiry x = judge(s, e, now, &word);
 
 	if (x != EXPIRY_RUN)
 		return x;
@@ -103,23 +118,44 @@ enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
 	return EXPIRY_RUN;
 }
 
-enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
-			 int64_t now, uint64_t *overrun)
+static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct slot *s,
+					  int64_t now, uint64_t *overrun)
 {
+	/* It is in no queue, so it need not wait for its turn there again. */
+	struct entry e = {now, atom32_load(&s->ticket), s->index};
 	enum expiry x;
 
-	if (!slot_owns(s, e))
-		return EXPIRY_STALE;
-	if (slot_begin(s, e->ticket))
-		return EXPIRY_RUN;
 	lock_acquire(&b->lock);
-	x = expiry_run(s, e, now, overrun);
+	x = begin_locked(s, &e, now, overrun);
 	lock_release(&b->lock);
 	return x;
 }
 
-/* Under the lock, only a cancel changes the state. */
-enum expiry expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
+enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
+			 bool is_due, uint64_t *overrun)
+{
+	return likely(is_due && slot_begin(s)) ? EXPIRY_RUN
+					       : begin_slow(b, s, now, overrun);
+}
+
+enum expiry expiry_hand_over(struct bucket *b, struct slot *s, struct entry *e,
+			     int64_t now)
+{
+	enum expiry x;
+	uint32_t word;
+
+	if (likely(slot_hand_over(s, e)))
+		return EXPIRY_RUN;
+	lock_acquire(&b->lock);
+	x = judge(s, e, now, &word);
+	if (x == EXPIRY_RUN)
+		slot_set_handed_over(s);
+	lock_release(&b->lock);
+	return x;
+}
+
+/* Under the lock: only a cancel changes the state. */
+static enum expiry rearm(struct slot *s, int64_t earliest)
 {
 	uint32_t word = atom32_load(&s->state);
 	int64_t due = clock_later(s->deadline, earliest);
@@ -127,22 +163,20 @@ enum expiry expiry_rearm(struct slot *s, struct entry *e, int64_t earliest)
 	if (slot_state(word) == SLOT_ENDING || !slot_lives_on(s))
 		return EXPIRY_OVER;
 	if (slot_state(word) == SLOT_REPEATING)
-		return put_back(s, &word, e, due) ? EXPIRY_LATER : EXPIRY_OVER;
-	if (!slot_change(s, &word, SLOT_UNARMED))
-		return EXPIRY_OVER;
-	end_awaited(s);
-	return EXPIRY_STALE;
+		return put_back(s, &word, due) ? EXPIRY_LATER : EXPIRY_OVER;
+	return unarm(s, &word) ? EXPIRY_STALE : EXPIRY_OVER;
 }
 
-enum expiry expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
-			  int64_t earliest)
+enum expiry expiry_repeat(struct bucket *b, struct slot *s, int64_t earliest)
 {
 	enum expiry x;
 
 	if (likely(!slot_lives_on(s)))
 		return EXPIRY_OVER;
 	lock_acquire(&b->lock);
-	x = expiry_rearm(s, e, earliest);
+	x = rearm(s, earliest);
+	if (x != EXPIRY_OVER)
+		counter_add(&b->repeated, 1);
 	lock_release(&b->lock);
 	return x;
 }
@@ -164,9 +198,25 @@ bool expiry_end(struct slot *s)
 	return awaited;
 }
 
+bool expiry_end_and_give(struct bucket *b, struct slot *s)
+{
+	bool waits;
+
+	lock_acquire(&b->lock);
+	/* Counted before it is over: see stats.h. */
+	counter_add(&b->ended, 1);
+	waits = expiry_end(s);
+	slots_give(&b->slots, s, s->index >> b->slots.shift);
+	lock_release(&b->lock);
+	return waits;
+}
+
 enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
 {
-	/* Acquire: as in slot_begin, the ticket is not older than the state. */
+	/*
+	 * Acquire: pairs with the store in slot_arm, so that the ticket is not
+	 * older than the state.
+	 */
 	uint32_t word = atom32_load_acquire(&s->state);
 	enum expiry x;
 
@@ -192,7 +242,7 @@ enum expiry expiry_refresh(struct bucket *b, struct slot *s, struct entry *e)
 		return x;
 	lock_acquire(&b->lock);
 	/* At this time nothing is due, so it does not run. */
-	x = expiry_judge(s, e, INT64_MIN, &word);
+	x = judge(s, e, INT64_MIN, &word);
 	lock_release(&b->lock);
 	return x == EXPIRY_LATER || x == EXPIRY_RUN ? EXPIRY_PENDING : x;
 }

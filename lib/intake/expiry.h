@@ -10,7 +10,17 @@
  *     timer does.
  *  3. If a timer was disarmed, its entry is dropped, and it is unarmed.
  *
- * The driver, or the thread that a timer was handed over to; see handover.h.
+ * A timer that is due is handed over to the thread that runs it: the driver, or
+ * one of an executor.  It has expired, so no queue has its entry; but it has
+ * not ended.
+ *  4. While a timer is handed over, no entry for its slot counts: a call that
+ *     reschedules it to an earlier time makes no entry.  This lasts until the
+ *     timer has an entry again, is unarmed, or its slot is freed.
+ *  5. A timer that is handed over is pending until its callback begins.  It can
+ *     be cancelled and rescheduled like any other.
+ *
+ * The driver.  begin, repeat, end: the thread that runs the timer.
+ * test/model/slot.pml is a model of this for Spin.
  */
 #pragma once
 
@@ -20,45 +30,44 @@ enum expiry {
 	EXPIRY_PENDING, /* it waits for its deadline */
 	EXPIRY_RUN,     /* it is running now; its callback must be called */
 	EXPIRY_LATER,   /* the entry, as it is now, must be queued again */
-	EXPIRY_OVER,    /* cancelled; its slot was freed, and must be added */
+	EXPIRY_OVER,    /* cancelled; its slot was freed, and must be given */
 	EXPIRY_STALE,   /* the entry no longer counts: there is nothing to do */
 };
 
 /*
  * e, an entry for slot s of bucket b, is due at the time now.  Returns RUN,
- * LATER, OVER or STALE.  Adds to *overrun how many deadlines of a periodic
+ * LATER, OVER or STALE.  RUN: the timer is handed over, and must be begun.
+ */
+enum expiry expiry_hand_over(struct bucket *b, struct slot *s, struct entry *e,
+			     int64_t now);
+
+/*
+ * Begins a timer that is handed over.  is_due: if it is still armed, it is due;
+ * that is so unless the clock may have been set back since.  Returns RUN,
+ * LATER, OVER or STALE.  LATER: it is still handed over, and the caller must
+ * file it (unqueued.h).  Adds to *overrun how many deadlines of a periodic
  * timer this run skips.
  */
-enum expiry expiry_begin(struct bucket *b, struct slot *s, struct entry *e,
-			 int64_t now, uint64_t *overrun);
+enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
+			 bool is_due, uint64_t *overrun);
 
 /*
  * To be called when the callback has returned.
- *  - LATER: the timer runs again, and e, as it is now, must be queued.  It is
- *    not due before `earliest` (see wakeup_earliest).
+ *  - LATER: the timer runs again, and the caller must file it.  It is not due
+ *    before `earliest` (see wakeup_earliest).
  *  - STALE: the timer lives on, and is unarmed.
  *  - OVER: the timer has ended.  Its slot is not free until expiry_end.
  */
-enum expiry expiry_repeat(struct bucket *b, struct slot *s, struct entry *e,
-			  int64_t earliest);
+enum expiry expiry_repeat(struct bucket *b, struct slot *s, int64_t earliest);
 
 /*
  * Frees the slot of a timer that has ended with its run.  True: it was
- * cancelled or disarmed while it ran, and a thread may wait (await.h).
+ * cancelled or disarmed while it ran, and a thread may wait (await.h).  give:
+ * the same for a thread of an executor; also counts the run, and gives the slot
+ * to its bucket.
  */
 bool expiry_end(struct slot *s);
-
-/*
- * The parts of these functions that need the lock.  The caller holds it.
- * expiry_judge: as expiry_begin; but RUN means that the timer may run now, and
- * is still pending.  *word is the state by which it has judged.  expiry_run: as
- * expiry_begin.  expiry_rearm: as expiry_repeat.
- */
-enum expiry expiry_judge(struct slot *s, struct entry *e, int64_t now,
-			 uint32_t *word);
-enum expiry expiry_run(struct slot *s, struct entry *e, int64_t now,
-		       uint64_t *overrun);
-enum expiry expiry_rearm(struct slot *s, struct entry *e, int64_t earliest);
+bool expiry_end_and_give(struct bucket *b, struct slot *s);
 
 /*
  * Looks at an entry without beginning its timer.  Returns PENDING, OVER or

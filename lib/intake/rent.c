@@ -53,7 +53,7 @@ TT_NOINLINE void rent_prefetch(struct bucket *b, struct lane *l, size_t from)
 /*
  * Is e no longer of use?  Frees the slot of a timer that has ended: no other
  * thread does, for e is the entry that counts, and this has the lock.  Release:
- * as in slot_free.  A timer that was disarmed has no entry then (see sweep.c).
+ * as in slot_free.  A timer that was disarmed is unarmed then.
  */
 static TT_INLINE bool is_over(struct bucket *b, const struct entry *e)
 {
@@ -64,10 +64,9 @@ static TT_INLINE bool is_over(struct bucket *b, const struct entry *e)
 		return true;
 	/* Relaxed: the freeing thread reads nothing from the slot. */
 	word = atom32_load(&s->state);
-	if (unlikely(slot_state(word) == SLOT_DISARMED)) {
-		s->queued = INT64_MAX;
+	if (unlikely(slot_state(word) == SLOT_DISARMED) &&
+	    slot_change(s, &word, SLOT_UNARMED))
 		return true;
-	}
 	if (!slot_is_dead(word))
 		return false;
 	atom32_store_release(&s->state, slot_next(word));

@@ -11,7 +11,7 @@
  * To an earlier time: the timer gets a new entry in the same bucket, with a
  * ticket of its own, and the old entry no longer counts.  The same if it was
  * unarmed; or if there is a slack, and the new deadline has passed.  A timer
- * that is handed over (see handover.h) has no entry: the new deadline is for
+ * that is handed over (see expiry.h) has no entry: the new deadline is for
  * the entry that it will get.
  *
  * Disarming is a lock and a change of the state.  The entry stays, and is
@@ -20,7 +20,7 @@
  */
 #include "intake/arrival.h"
 #include "intake/bucket.h"
-#include "intake/handover.h"
+#include "intake/unqueued.h"
 #include "os/tool.h"
 
 /* Results of move_timer and get_new_entry, besides 0 and -ENOENT. */
@@ -133,7 +133,7 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t deadline)
 {
 	int64_t now = watch_now(w->watch);
-	bool kick = handover_move(
+	bool kick = unqueued_move(
 		b, w, s, clock_later(deadline, wakeup_earliest(w, now)));
 
 	set_deadline(b, s, deadline);
@@ -164,7 +164,7 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (likely(room == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, slot_entry(s));
 	else
-		handover_add(b, w, a.lane, s, room);
+		unqueued_add(b, w, a.lane, s, room);
 	return 0;
 }
 

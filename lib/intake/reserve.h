@@ -13,7 +13,7 @@
  *    timer meanwhile, more than n timers exist.  From then on all buckets
  *    allocate memory as if there had been no reserve.
  *  - If there is no block or no row for an entry, the timer is stranded
- *    (handover.h), which needs no memory.
+ *    (unqueued.h), which needs no memory.
  *
  * So most slots of a bucket may be used by calls on other CPUs.  A call on a
  * CPU that has more than its share of the timers takes two or three locks

@@ -2,7 +2,7 @@
 #include "base/probe.h"
 #include "intake/arrival.h"
 #include "intake/bucket.h"
-#include "intake/handover.h"
+#include "intake/unqueued.h"
 #include "os/tool.h"
 
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
@@ -32,7 +32,7 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	else if (likely(r == ARRIVAL_READY))
 		arrival_add(b, w, a.lane, e);
 	else
-		handover_add(b, w, a.lane, s, r);
+		unqueued_add(b, w, a.lane, s, r);
 	PROBE4(schedule, id, t->deadline, t->fn, t->arg);
 	return 0;
 }

@@ -31,20 +31,16 @@ static bool take_entry(struct bucket *b, struct slot *s)
 }
 
 /*
- * Frees the slot of a dead timer.  One that was disarmed stays so, without an
- * entry: as if that were never due, so whoever arms it makes another one.  (If
- * it became unarmed here, and then armed again, the driver, which may have the
- * old entry and be about to begin it, would find the state that it has seen.)
- * True: the slot is free.  The driver may be freeing it at the same time, or
- * have done so: pairs with slot_free there.
+ * Frees the slot of a dead timer; one that was disarmed is unarmed then.  True:
+ * the slot is free.  The driver may be freeing it at the same time, or have
+ * done so: pairs with slot_free there.
  */
 static bool settle(struct bucket *b, struct slot *s, uint32_t word)
 {
 	if (slot_is_dead(word))
 		return take_entry(b, s) && slot_free(s, word);
-	if (slot_state(word) == SLOT_DISARMED && s->queued < INT64_MAX &&
-	    take_entry(b, s))
-		s->queued = INT64_MAX;
+	if (slot_state(word) == SLOT_DISARMED && take_entry(b, s))
+		(void)slot_change(s, &word, SLOT_UNARMED);
 	return false;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "pending/pending.h"
 #include "intake/expiry.h"
-#include "intake/handover.h"
 #include "intake/reserve.h"
+#include "intake/unqueued.h"
 #include "os/clock.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ static bool make_room(struct pending *p, struct heap *h)
  */
 static void strand(struct pending *p, const struct entry *e)
 {
-	if (handover_strand(intake_bucket(p->intake, e->index), p->wakeup, e) &&
+	if (unqueued_strand(intake_bucket(p->intake, e->index), p->wakeup, e) &&
 	    e->deadline < p->beyond)
 		p->beyond = e->deadline;
 }

@@ -29,7 +29,7 @@
  *     second plus NEAR_NS later.
  *  4. If there is no memory, nothing is lost and the order is kept, and a timer
  *     costs more, but hardly more the more there are: timers for whose entries
- *     the heaps have no room are stranded (intake/handover.h).
+ *     the heaps have no room are stranded (intake/unqueued.h).
  *  5. As long as no more timers exist than a reserve is for, no memory is
  *     allocated: what the heaps have no room for is stranded then, too.  (They
  *     have room for two entries a timer: some are of no use.)

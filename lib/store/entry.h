@@ -8,7 +8,7 @@
  * rescheduled to an earlier time.  The ticket tells which of them counts: the
  * slot has the same ticket.  The ticket's lowest bit says whether the timer
  * repeats.  The next two bits are only ever set in a slot.  Then no entry
- * counts: the timer is handed over (handover.h), or it is running, and a thread
+ * counts: the timer is handed over (expiry.h), or it is running, and a thread
  * may wait for this run (await.h).
  *
  * A slot whose tickets reach the upper half is worn: it is not used again after

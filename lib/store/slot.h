@@ -37,7 +37,7 @@
  *	armed, moved -> disarmed, and
  *	running, repeating -> awaited
  *	                        slot_disarm, any thread, bucket's lock
- *	disarmed -> unarmed     the driver has found the entry; bucket's lock
+ *	disarmed -> unarmed     the entry was found, or taken; bucket's lock
  *	unarmed -> armed, and
  *	disarmed -> moved, and
  *	running, awaited -> repeating
@@ -57,7 +57,7 @@
  *
  * "The driver" is the thread in the engine's turn.  If there is an executor, it
  * is also the executor's thread, for the timer whose callback that thread runs,
- * until the timer is rearmed or has ended (see handover.h).
+ * until the timer is rearmed or has ended (see expiry.h).
  *
  * An id is the state word of the armed timer (high half) and the slot's index
  * (low half).  The index says in which bucket the slot is, and where in it
@@ -86,10 +86,7 @@ enum slot_state {
 	SLOT_DEAD = 6,
 	SLOT_DEAD_MOVED = 7, /* dead, and was moved before */
 	SLOT_UNARMED = 8,    /* it lives, and has no entry */
-	/*
-	 * The same; but it still has an entry, or is handed over.  If rent or a
-	 * sweep has taken the entry, `queued` is INT64_MAX.
-	 */
+	/* The same; but it still has an entry, or is handed over. */
 	SLOT_DISARMED = 9,
 	/* Running, will not be armed after that, and a thread may wait. */
 	SLOT_AWAITED = 10,
@@ -319,25 +316,20 @@ static inline bool slot_owns(const struct slot *s, const struct entry *e)
 }
 
 /*
- * armed -> running, if the timer has this ticket, does not repeat, and is in no
- * worn slot.  Called by the driver.
+ * armed -> running, if the timer does not repeat, and is in no worn slot.
+ * Called by the thread that it was handed over to.  Nobody else frees the slot
+ * or changes the ticket, so neither is of another timer.
  *
- * The ticket of a pending timer changes only in the state "moved", and only the
- * driver changes "moved" to "armed" (except for a timer that is handed over,
- * which has no entry).  So the timer still has the ticket when the
- * compare-and-swap succeeds.
- *
- * Acquire: pairs with the store in slot_arm, so that the ticket is not older
- * than the state.  No thread reads anything because it has seen "running".  So
- * the compare-and-swap need not release; the end of a run does.
+ * Acquire: the compare-and-swap pairs with the store in slot_arm.  No thread
+ * reads anything because it has seen "running".  So it need not release; the
+ * end of a run does.
  */
-static inline bool slot_begin(struct slot *s, uint32_t ticket)
+static inline bool slot_begin(struct slot *s)
 {
-	uint32_t word = atom32_load_acquire(&s->state);
+	uint32_t word = atom32_load(&s->state);
 
 	return slot_state(word) == SLOT_ARMED &&
-	       !(ticket & (TICKET_REPEATS | TICKET_WORN)) &&
-	       likely(atom32_load(&s->ticket) == ticket) &&
+	       !(atom32_load(&s->ticket) & (TICKET_REPEATS | TICKET_WORN)) &&
 	       atom32_swap_acquire(&s->state, word,
 				   slot_in(word, SLOT_RUNNING)) == word;
 }
@@ -347,16 +339,27 @@ static inline bool slot_is_handed_over(const struct slot *s)
 	return atom32_load(&s->ticket) & TICKET_HANDED_OVER;
 }
 
+/* Under the lock. */
+static inline void slot_set_handed_over(struct slot *s)
+{
+	atom32_store(&s->ticket, atom32_load(&s->ticket) | TICKET_HANDED_OVER);
+}
+
+static inline void slot_clear_handed_over(struct slot *s)
+{
+	atom32_store(&s->ticket, atom32_load(&s->ticket) & ~TICKET_HANDED_OVER);
+}
+
 /*
  * Hands a timer over, if its entry counts and it was armed a moment ago.  It
  * may have been cancelled or moved since then; the thread that begins it will
- * see that.  Called by the driver, without the lock.  Acquire: as in
- * slot_begin.  The compare-and-swap pairs with that of the thread that gives
- * the timer a new entry (reschedule.c).
+ * see that.  Called by the driver, without the lock.  The compare-and-swap pairs
+ * with that of the thread that gives the timer a new entry (reschedule.c), or
+ * takes the slot from under its entry (sweep.c).
  */
 static inline bool slot_hand_over(struct slot *s, const struct entry *e)
 {
-	return slot_state(atom32_load_acquire(&s->state)) == SLOT_ARMED &&
+	return slot_state(atom32_load(&s->state)) == SLOT_ARMED &&
 	       atom32_swap(&s->ticket, e->ticket,
 			   e->ticket | TICKET_HANDED_OVER) == e->ticket;
 }

@@ -65,7 +65,7 @@ const struct fact *const stat_end =
 static void add_counts(uint64_t *n, struct bucket *b)
 {
 	n[STAT(RESCHEDULED)] += counter_read(&b->rescheduled);
-	n[STAT(FIRED)] += counter_read(&b->fired);
+	n[STAT(FIRED)] += counter_read(&b->repeated) + counter_read(&b->ended);
 	lock_acquire(&b->lock);
 	n[STAT(SCHEDULED)] += counter_read(&b->scheduled);
 	n[STAT(SLOTS)] += slots_room(&b->slots);
@@ -102,7 +102,7 @@ static void count_all(struct timerthread *tt, uint64_t *n)
 
 	while ((b = intake_take(e->intake, &used)))
 		add_counts(n, b);
-	n[STAT(FIRED)] += counter_read(&e->fired);
+	n[STAT(FIRED)] += counter_read(&e->ended);
 	n[STAT(DRAINED)] = counter_read(&tt->drained);
 	n[STAT(CAPPED)] = counter_read(&tt->capped);
 	n[STAT(NO_MEMORY)] = counter_read(&tt->no_memory);

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "bare_intake.h"
+#include "begun.h"
 #include "checks/pending.h"
 #include "entries.h"
-#include "intake/expiry.h"
-#include "intake/handover.h"
 #include "intake/reserve.h"
+#include "intake/unqueued.h"
 #include "pending/pending.h"
 
 /* NOW is what the clock shows in the beginning. */
@@ -142,8 +142,8 @@ static inline const struct slot *run(void)
 	must(e.deadline == deadline);
 	if (deadline > now())
 		watch_set(&watch, deadline);
-	x = expiry_begin(intake_bucket(intake, e.index), s, &e, deadline,
-			 &overrun);
+	x = begin_entry(intake_bucket(intake, e.index), s, &e, deadline,
+			&overrun);
 	if (x == EXPIRY_LATER) {
 		pending_file(&pending, e, now());
 		return run();

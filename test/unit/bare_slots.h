@@ -55,7 +55,9 @@ static inline uint64_t arm(struct slot *s, int64_t deadline, void *arg)
 /* As if the entry that slot_arm made had come up. */
 static inline bool begin(struct slot *s)
 {
-	return slot_begin(s, slot_entry(s).ticket);
+	const struct entry e = slot_entry(s);
+
+	return slot_hand_over(s, &e) && slot_begin(s);
 }
 
 static inline void finish(struct slot *s)

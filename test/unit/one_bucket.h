@@ -5,10 +5,10 @@
 #pragma once
 
 #include "bare_intake.h"
+#include "begun.h"
 #include "contents.h"
-#include "intake/expiry.h"
-#include "intake/handover.h"
 #include "intake/rent.h"
+#include "intake/unqueued.h"
 
 #define NOW    (INT64_C(1) << 50)
 #define MS     INT64_C(1000000)
@@ -173,7 +173,7 @@ static inline bool run(struct entry e, int64_t now)
 {
 	struct slot *s = intake_slot_of(intake, &e);
 	uint64_t overrun = 0;
-	enum expiry x = expiry_begin(bucket, s, &e, now, &overrun);
+	enum expiry x = begin_entry(bucket, s, &e, now, &overrun);
 
 	if (x == EXPIRY_LATER && e.deadline <= now)
 		return run(e, now);

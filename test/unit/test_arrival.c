@@ -7,12 +7,12 @@
 #include "config.h"
 
 #include "bare_intake.h"
+#include "begun.h"
 #include "checks/slot_heap.h"
 #include "fail_alloc.h"
 #include "fixture.h"
 #include "intake/arrival.h"
-#include "intake/expiry.h"
-#include "intake/handover.h"
+#include "intake/unqueued.h"
 #include "os/clock.h"
 #include "real.h"
 
@@ -440,7 +440,6 @@ START_TEST(filed_for_the_past)
 	uint64_t overrun;
 	struct entry e;
 	struct slot *s;
-	int64_t due;
 
 	for (size_t i = 0; i < 4; i++) {
 		begin_at(NOW_S * S, slacks[i]);
@@ -448,16 +447,13 @@ START_TEST(filed_for_the_past)
 		visit();
 		s = slot_of(first);
 		e = slot_entry(s);
-		ck_assert_int_eq(handover_give(bucket, s, &e, shown),
-				 EXPIRY_RUN);
-		ck_assert_int_eq(handover_begin(bucket, &wakeup, s, &overrun),
+		ck_assert_int_eq(begin_entry(bucket, s, &e, shown, &overrun),
 				 EXPIRY_RUN);
 		ck_assert_int_eq(
 			bucket_reschedule(bucket, &wakeup, s, first, 5, true),
 			0);
-		ck_assert_int_eq(handover_rearm(bucket, &wakeup, s, &due),
-				 EXPIRY_LATER);
-		ck_assert_int_eq(due, shown);
+		ck_assert_int_eq(expiry_repeat(bucket, s, shown), EXPIRY_LATER);
+		ck_assert(unqueued_file(bucket, &wakeup, s, shown));
 		check_due_now(first);
 		end_at();
 	}

@@ -7,9 +7,8 @@
 #include "config.h"
 
 #include "armed.h"
+#include "begun.h"
 #include "harness.h"
-#include "intake/expiry.h"
-#include "intake/handover.h"
 #include "must.h"
 
 #include <errno.h>
@@ -36,28 +35,24 @@ static uint32_t step_behind(uint32_t value)
 	return value;
 }
 
-enum expiry stepped_begin(struct bucket *b, struct slot *s, struct entry *e,
-			  int64_t now, uint64_t *overrun);
-enum expiry stepped_repeat(struct bucket *b, struct slot *s, struct entry *e,
-			   int64_t earliest);
+enum expiry stepped_hand_over(struct bucket *b, struct slot *s, struct entry *e,
+			      int64_t now);
+enum expiry stepped_begin(struct bucket *b, struct slot *s, int64_t now,
+			  bool is_due, uint64_t *overrun);
+enum expiry stepped_repeat(struct bucket *b, struct slot *s, int64_t earliest);
 bool stepped_end(struct slot *s);
-enum expiry stepped_judge(struct slot *s, struct entry *e, int64_t now,
-			  uint32_t *word);
-enum expiry stepped_run(struct slot *s, struct entry *e, int64_t now,
-			uint64_t *overrun);
-enum expiry stepped_rearm(struct slot *s, struct entry *e, int64_t earliest);
+bool stepped_end_and_give(struct bucket *b, struct slot *s);
 enum expiry stepped_look(struct bucket *b, struct slot *s,
 			 const struct entry *e);
 enum expiry stepped_refresh(struct bucket *b, struct slot *s, struct entry *e);
 int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 		     uint64_t *overrun);
 
+#define expiry_hand_over       stepped_hand_over
 #define expiry_begin           stepped_begin
 #define expiry_repeat          stepped_repeat
 #define expiry_end             stepped_end
-#define expiry_judge           stepped_judge
-#define expiry_run             stepped_run
-#define expiry_rearm           stepped_rearm
+#define expiry_end_and_give    stepped_end_and_give
 #define expiry_look            stepped_look
 #define expiry_refresh         stepped_refresh
 #define expiry_next            stepped_next
@@ -65,12 +60,11 @@ int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 #define atom32_load_acquire(a) step_behind(atom32_load_acquire(a))
 #define slot_owns(s, e)        step_behind(slot_owns(s, e))
 #include "intake/expiry.c"
+#undef expiry_hand_over
 #undef expiry_begin
 #undef expiry_repeat
 #undef expiry_end
-#undef expiry_judge
-#undef expiry_run
-#undef expiry_rearm
+#undef expiry_end_and_give
 #undef expiry_look
 #undef expiry_refresh
 #undef expiry_next
@@ -132,11 +126,14 @@ static void step_later(void)
 		slot.deadline = LATER;
 }
 
+/* Unless it is handed over: then it has none. */
 static void get_new_entry(void)
 {
-	has_new_entry = true;
-	atom32_store(&slot.ticket, atom32_load(&slot.ticket) + TICKET_STEP);
 	slot.queued = slot.deadline = DEADLINE - 1;
+	has_new_entry = !slot_is_handed_over(&slot);
+	if (has_new_entry)
+		atom32_store(&slot.ticket,
+			     atom32_load(&slot.ticket) + TICKET_STEP);
 }
 
 /* Reschedules to an earlier time. */
@@ -228,8 +225,11 @@ static void (*const beginnings[])(void) = {
 static enum expiry begin(void)
 {
 	uint64_t overrun = 0;
+	enum expiry x = stepped_hand_over(&bucket, &slot, &entry, NOW);
 
-	return stepped_begin(&bucket, &slot, &entry, NOW, &overrun);
+	return x == EXPIRY_RUN
+		       ? stepped_begin(&bucket, &slot, NOW, true, &overrun)
+		       : x;
 }
 
 static enum expiry look(void)
@@ -272,7 +272,8 @@ static void check(enum expiry x)
 		break;
 	case EXPIRY_LATER:
 		ck_assert(!has_new_entry);
-		ck_assert_int_eq(entry.deadline, LATER);
+		ck_assert(slot_is_handed_over(&slot) ||
+			  entry.deadline == LATER);
 		ck_assert_int_eq(slot.queued, LATER);
 		ck_assert(cancelled == 0 || is_pending());
 		break;
@@ -337,15 +338,14 @@ START_TEST(cancelled_as_it_ends)
 	for (int periodic = 0; periodic < 2; periodic++) {
 		arm(periodic ? 10 : 0);
 		ck_assert_int_eq(
-			expiry_begin(&bucket, &slot, &entry, NOW, &overrun),
+			begin_entry(&bucket, &slot, &entry, NOW, &overrun),
 			EXPIRY_RUN);
 		step_needs_lock = false;
 		loads_until_step = 0;
 		other_step = step_cancel;
 		if (periodic)
-			ck_assert_int_eq(
-				stepped_repeat(&bucket, &slot, &entry, NOW),
-				EXPIRY_OVER);
+			ck_assert_int_eq(stepped_repeat(&bucket, &slot, NOW),
+					 EXPIRY_OVER);
 		else
 			ck_assert(stepped_end(&slot));
 		ck_assert_ptr_null(other_step);

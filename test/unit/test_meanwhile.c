@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "intake/handover.h"
+#include "intake/expiry.h"
 
 #include "sweeping.h"
 #include "tasks.h"
@@ -21,7 +21,7 @@ static void look_before(const struct bucket *b)
 
 /* In the place of the library's: with a look. */
 #define expiry_end(s) (look_before(b), expiry_end(s))
-#include "intake/handover.c"
+#include "intake/expiry.c"
 #undef expiry_end
 
 static void start_on(int d, bool executor)

@@ -7,10 +7,10 @@
 #include "config.h"
 
 #include "bare.h"
+#include "begun.h"
 #include "entries.h"
 #include "fail_alloc.h"
 #include "intake/arrival.h"
-#include "intake/expiry.h"
 #include "timers.h"
 
 /*
@@ -287,8 +287,8 @@ static void step_expire(void)
 	struct slot *s = intake_slot_of(engine.intake, &e);
 	uint64_t overrun = 0;
 
-	if (expiry_begin(intake_bucket(engine.intake, e.index), s, &e,
-			 INT64_MAX, &overrun) != EXPIRY_RUN)
+	if (begin_entry(intake_bucket(engine.intake, e.index), s, &e, INT64_MAX,
+			&overrun) != EXPIRY_RUN)
 		return;
 	stepped_callback(NULL);
 	stepped_result = !expiry_end(s);

@@ -8,7 +8,7 @@
 #include "engine/reclaim.h"
 #include "entries.h"
 #include "intake/garbage.h"
-#include "intake/handover.h"
+#include "intake/unqueued.h"
 #include "must.h"
 #include "os/clock.h"
 #include "owing.h"
@@ -719,7 +719,7 @@ static void strand_all(struct bucket *b)
 			struct block *full = v.cursor.row[i].block;
 
 			for (uint32_t k = 0; k < full->n; k++)
-				handover_strand(b, &engine.wakeup,
+				unqueued_strand(b, &engine.wakeup,
 						&full->entry[k]);
 			block_pool_give(&engine.intake->pool, full);
 		}

@@ -97,8 +97,11 @@ START_TEST(stale_entries)
 	second = slot_entry(s);
 	ck_assert(!slot_owns(s, &first));
 	ck_assert(slot_owns(s, &second));
-	ck_assert(!slot_begin(s, first.ticket));
-	ck_assert(slot_begin(s, second.ticket));
+	ck_assert(!slot_hand_over(s, &first));
+	ck_assert(!slot_is_handed_over(s));
+	ck_assert(slot_hand_over(s, &second));
+	ck_assert(slot_is_handed_over(s));
+	ck_assert(slot_begin(s));
 	finish(s);
 	recycle(&t, s);
 
@@ -107,7 +110,8 @@ START_TEST(stale_entries)
 	first = slot_entry(s);
 	ck_assert(first.ticket & TICKET_REPEATS);
 	ck_assert(!slot_owns(s, &second));
-	ck_assert(!slot_begin(s, first.ticket));
+	ck_assert(slot_hand_over(s, &first));
+	ck_assert(!slot_begin(s));
 	slots_destroy(&t);
 }
 END_TEST

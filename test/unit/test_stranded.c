@@ -125,7 +125,7 @@ START_TEST(the_stranded_wait)
 	id = schedule(NOW + SECOND);
 	ck_assert_uint_eq(take(NOW + SECOND), 1);
 	e = taken[0];
-	handover_strand(bucket, &wakeup, &e);
+	unqueued_strand(bucket, &wakeup, &e);
 	ck_assert_uint_eq(bucket_size(bucket), 0);
 	ck_assert_int_eq(announced(), NOW + SECOND);
 	bucket_check(bucket);
@@ -154,7 +154,7 @@ START_TEST(the_first_due_are_handed_out)
 	ck_assert_int_eq(reschedule(id[1], NOW + MS), 0);
 	ck_assert_uint_eq(take(NOW + SECOND), N + 1);
 	for (int i = 0; i <= N; i++)
-		handover_strand(bucket, &wakeup, &taken[i]);
+		unqueued_strand(bucket, &wakeup, &taken[i]);
 	bucket_check(bucket);
 	ck_assert_int_eq(announced(), NOW + MS);
 	ck_assert_int_eq(cancel(id[5]), 0);
@@ -181,17 +181,17 @@ START_TEST(the_stranded_are_restored)
 		id[i] = schedule(NOW + SECOND + i);
 	ck_assert_uint_eq(take(NOW + SECOND), N);
 	for (int i = 0; i < N; i++)
-		handover_strand(bucket, &wakeup, &taken[i]);
+		unqueued_strand(bucket, &wakeup, &taken[i]);
 	ck_assert_int_eq(cancel(id[0]), 0);
 	/* If a thread holds the lock, the driver tries again later. */
 	lock_acquire(&bucket->lock);
-	ck_assert(!handover_restore(bucket, &wakeup, NOW));
+	ck_assert(!unqueued_restore(bucket, &wakeup, NOW));
 	lock_release(&bucket->lock);
 	for (int i = 0; i < N; i++) {
-		ck_assert(handover_restore(bucket, &wakeup, NOW));
+		ck_assert(unqueued_restore(bucket, &wakeup, NOW));
 		bucket_check(bucket);
 	}
-	ck_assert(!handover_restore(bucket, &wakeup, NOW));
+	ck_assert(!unqueued_restore(bucket, &wakeup, NOW));
 	ck_assert_uint_eq(bucket_size(bucket), N - 1);
 	ck_assert_uint_eq(bucket->slots.used, N - 1);
 	ck_assert_int_eq(reschedule(id[1], NOW + MS), 0);

@@ -576,12 +576,13 @@ START_TEST(handed_over_meanwhile)
 		if (one.result == 1) {
 			ck_assert(slot_of(id) != one.slot);
 			ck_assert_int_eq(
-				handover_begin(b, &wakeup, one.slot, &overrun),
+				expiry_begin(b, one.slot, HOUR, true, &overrun),
 				EXPIRY_OVER);
+			bucket_give(b, one.slot);
 			handed++;
 		} else {
 			ck_assert_int_eq(
-				handover_give(b, one.slot, &one.entry, HOUR),
+				expiry_hand_over(b, one.slot, &one.entry, HOUR),
 				EXPIRY_STALE);
 		}
 		/* The other one lives, and its entry counts. */
@@ -609,11 +610,11 @@ START_TEST(disarmed_and_handed_over_meanwhile)
 		more = sweep_meanwhile(hand_it_over, at);
 		if (one.result == 1)
 			ck_assert_int_eq(
-				handover_begin(b, &wakeup, one.slot, &overrun),
+				expiry_begin(b, one.slot, HOUR, true, &overrun),
 				EXPIRY_STALE);
 		else
 			ck_assert_int_eq(
-				handover_give(b, one.slot, &one.entry, HOUR),
+				expiry_hand_over(b, one.slot, &one.entry, HOUR),
 				EXPIRY_STALE);
 		ck_assert(!slot_is_handed_over(one.slot));
 		ck_assert_uint_eq(b->slots.used, 1);

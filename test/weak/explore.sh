@@ -11,7 +11,7 @@ set -eu
 # last, in one execution.
 bounds() {
 	case $1 in
-	giveback | handover | held_up | later | rearm | reschedule | sweep | \
+	giveback | handover | held_up | later | rearm | sweep | \
 		wait | wakeup)
 		echo 2 1
 		;;

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "intake/arrival.h"
 #include "harness.h"
+#include "intake/arrival.h"
 #include "store/slots.h"
 
 static struct arrival arrival_aim(struct bucket *b, int64_t deadline)
@@ -42,7 +42,7 @@ static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time)
 /* Nothing is told to the driver anyway. */
 #define arrival_push_at_once arrival_push
 
-#include "intake/handover.c"
+#include "intake/unqueued.c"
 
 void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s)
 {

@@ -62,7 +62,6 @@ static void setup(void)
 static void drive(void)
 {
 	uint32_t word;
-	struct entry e;
 
 	argument = 1;
 #ifdef BUG_TICKET_FIRST
@@ -70,7 +69,7 @@ static void drive(void)
 	end_awaited(&slot);
 	lock_release(&bucket.lock);
 #endif
-	expiry_repeat(&bucket, &slot, &e, NOW);
+	expiry_repeat(&bucket, &slot, NOW);
 	await_wake(&await, &slot);
 	lock_acquire(&bucket.lock);
 	word = slot.state;

@@ -5,7 +5,7 @@
 
 # shellcheck disable=SC2034
 harnesses='arm cap disarm fire giveback handover held_up later lock periodic
-	rearm reschedule reuse sighting stop sweep wait wakeup'
+	rearm reuse sighting stop sweep wait wakeup'
 
 bugs() {
 	case $1 in
@@ -18,9 +18,8 @@ bugs() {
 	later) echo SAME_TICKET NO_LOCK TICKET_FIRST NO_SIGNAL ;;
 	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;
 	periodic) echo NO_RELEASE NOT_REPEATING ;;
-	rearm) echo UNARMED KEPT_QUEUED ;;
-	reschedule) echo NOT_MOVED SAME_TICKET ;;
-	reuse) echo SAME_GENERATION SAME_TICKET OLD_TICKET TAKEN_LATE ;;
+	rearm) echo TWO_STEPS ;;
+	reuse) echo SAME_GENERATION SAME_TICKET TAKEN_LATE ;;
 	sighting) echo RELAXED_SHOW RELAXED_LOOK NO_SECOND_LOOK ;;
 	stop | wakeup) echo NO_CHANGE NO_KICK READ_LATE NO_LOCK ;;
 	sweep) echo FREED_FIRST SAME_TICKET STORED ;;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "armed.h"
+#include "begun.h"
 #include "harness.h"
 #include "stand_ins.h"
 
@@ -42,8 +43,7 @@ static bool come_up(void)
 {
 	uint64_t overrun = 0;
 
-	return expiry_begin(&bucket, &slot, &entry, NOW, &overrun) ==
-	       EXPIRY_RUN;
+	return begin_entry(&bucket, &slot, &entry, NOW, &overrun) == EXPIRY_RUN;
 }
 
 static void call_it(void)
@@ -51,7 +51,7 @@ static void call_it(void)
 	slot_fn (&slot)(slot_arg(&slot));
 }
 
-/* The timer does not run again.  As fire_conclude. */
+/* The timer does not run again.  As `end` in fire.c. */
 static void conclude(void)
 {
 	if (!expiry_end(&slot))

@@ -9,16 +9,11 @@
  *
  * BUG_SAME_GENERATION: a slot that is freed keeps its generation.
  * BUG_SAME_TICKET: the new timer has the ticket of the old one.
- * BUG_OLD_TICKET: the driver's loads of the state do not acquire.
  * BUG_TAKEN_LATE: the argument is read when the timer was cancelled.
  */
 #include "harness.h"
 
-#ifdef BUG_OLD_TICKET
-#define atom32_load_acquire(a) atom32_load(a)
-#endif
 #include "store/slots.h"
-#undef atom32_load_acquire
 
 #ifdef BUG_SAME_GENERATION
 #define slot_free(s, word)                                                     \
@@ -26,6 +21,7 @@
 #endif
 
 #include "armed.h"
+#include "begun.h"
 #include "stand_ins.h"
 
 #include "intake/expiry.c"
@@ -68,12 +64,15 @@ static void setup(void)
 	result[0] = result[1] = -EINVAL;
 }
 
-/* As rent: whoever has the slot has it until it is armed again. */
+/* As a sweep, which takes the slot from under its entry. */
 static bool recycle(void)
 {
 	uint32_t word = atom32_load(&slot.state);
+	uint32_t ticket = atom32_load(&slot.ticket);
 
-	return slot_owns(&slot, &entry) && slot_is_dead(word) &&
+	return slot_is_dead(word) && !slot_is_handed_over(&slot) &&
+	       atom32_swap(&slot.ticket, ticket, ticket_next(ticket)) ==
+		       ticket &&
 	       slot_free(&slot, word);
 }
 
@@ -85,7 +84,7 @@ static void cancel_and_schedule(void)
 	lock_acquire(&bucket.lock);
 	if (recycle()) {
 #ifdef BUG_SAME_TICKET
-		atom32_store(&slot.ticket, slot.ticket - TICKET_STEP);
+		atom32_store(&slot.ticket, slot.ticket - 2 * TICKET_STEP);
 #endif
 		new_id = arm_slot(&slot, &t, 2 * NOW);
 		scheduled = true;
@@ -111,7 +110,7 @@ static void fire(void)
 {
 	uint64_t overrun = 0;
 
-	if (expiry_begin(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
+	if (begin_entry(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
 		return;
 	slot_fn (&slot)(slot_arg(&slot));
 	if (!expiry_end(&slot))

@@ -15,7 +15,6 @@
 #include "stand_ins.h"
 
 #include "armed.h"
-#include "intake/expiry.c"
 #include "store/slot.c"
 #include "store/slots.c"
 #include "store/vacancy.h"
@@ -41,6 +40,7 @@ static void give(struct slots *t, struct slot *s, uint32_t number)
 
 #define slots_give give
 #include "handing.h"
+#include "intake/expiry.c"
 
 #ifdef BUG_FREED_FIRST
 static bool is_freed;
@@ -146,12 +146,14 @@ static void recycle(void)
 static void execute(void)
 {
 	uint64_t overrun = 0;
-	int64_t due;
+	enum expiry x = expiry_begin(&bucket, slot, NOW, true, &overrun);
 
-	if (handover_begin(&bucket, &wakeup, slot, &overrun) != EXPIRY_RUN)
+	if (x == EXPIRY_OVER)
+		recycle();
+	if (x != EXPIRY_RUN)
 		return;
 	slot_fn(slot)(slot_arg(slot));
-	handover_end(&bucket, slot, &due);
+	expiry_end_and_give(&bucket, slot);
 }
 
 static void drive(void)
@@ -160,7 +162,7 @@ static void drive(void)
 	enum expiry x = expiry_look(&bucket, slot, &e);
 
 	if (x == EXPIRY_PENDING)
-		x = handover_give(&bucket, slot, &e, NOW);
+		x = expiry_hand_over(&bucket, slot, &e, NOW);
 	if (x == EXPIRY_OVER)
 		recycle();
 	else if (x == EXPIRY_RUN)

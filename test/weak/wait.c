@@ -20,6 +20,7 @@
 #endif
 
 #include "armed.h"
+#include "begun.h"
 #include "stand_ins.h"
 #include "waits.h"
 
@@ -58,7 +59,7 @@ static void setup(void)
 	result[1] = result[2] = -EINVAL;
 }
 
-/* As finish in fire.c. */
+/* As `end` in fire.c. */
 static void end_run(void)
 {
 #ifdef BUG_WAKE_FIRST
@@ -74,7 +75,7 @@ static void fire(void)
 {
 	uint64_t overrun = 0;
 
-	if (expiry_begin(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
+	if (begin_entry(&bucket, &slot, &entry, NOW, &overrun) != EXPIRY_RUN)
 		return;
 	ran = true;
 	slot_fn (&slot)(slot_arg(&slot));
