@@ -28,19 +28,14 @@ static TT_NOINLINE bool report_slow(struct engine *e, struct inside *in,
 static void end(struct engine *e, struct bucket *b, struct slot *s,
 		bool on_driver)
 {
-	bool waits;
-
-	/* First: a thread that sees the timer's end can use the place. */
-	cap_give(&e->cap);
-	if (on_driver) {
+	if (on_driver)
 		counter_add(&e->ended, 1);
-		waits = expiry_end(s);
-		intake_recycle(e->intake, s);
-	} else {
-		waits = expiry_end_and_give(b, s);
-	}
-	if (unlikely(waits))
+	/* A thread that sees the timer's end can use the place. */
+	cap_give(&e->cap);
+	if (unlikely(on_driver ? expiry_end(s) : expiry_end_and_give(b, s)))
 		await_wake(&e->await, s);
+	if (on_driver)
+		intake_recycle(e->intake, s);
 }
 
 /* The callback has returned, at the time now. */
@@ -134,9 +129,9 @@ bool fire_run(struct engine *e, struct inside *in, struct slot *s,
 	return true;
 }
 
-/* When the last callback has ended, if that is when the next one begins. */
 static enum step run_here(struct engine *e, struct slot *s)
 {
+	/* Right after another one: when that has ended. */
 	struct timing t = {.begun = e->chained ? e->moment
 					       : moment_now(&e->watch)};
 

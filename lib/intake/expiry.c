@@ -64,7 +64,8 @@ static bool put_back(struct slot *s, uint32_t *word, int64_t due)
  * The load is relaxed: the lock orders the rest, and a change of the state
  * fails if it is no longer *word.
  */
-static enum expiry settle(struct slot *s, const struct entry *e, uint32_t *word)
+static enum expiry look_locked(struct slot *s, const struct entry *e,
+			       uint32_t *word)
 {
 	*word = atom32_load(&s->state);
 	if (!slot_owns(s, e) ||
@@ -83,7 +84,7 @@ static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
 {
 	int64_t due = clock_later(s->deadline, e->deadline);
-	enum expiry x = settle(s, e, word);
+	enum expiry x = look_locked(s, e, word);
 
 	if (x != EXPIRY_PENDING)
 		return x;
@@ -227,7 +228,7 @@ enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
 	if (likely(slot_is_pending(word)))
 		return EXPIRY_PENDING;
 	lock_acquire(&b->lock);
-	x = settle(s, e, &word);
+	x = look_locked(s, e, &word);
 	lock_release(&b->lock);
 	return x;
 }

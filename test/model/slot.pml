@@ -95,7 +95,7 @@
  *	recycle		intake/collect.c bucket_flush
  *	free_dead	store/slot.h slot_free
  *	recycle_dead	intake/expiry.c over
- *	drop		intake/expiry.c settle
+ *	drop		intake/expiry.c look_locked
  *	look		intake/expiry.c expiry_look settle
  *	run_again	intake/expiry.c expiry_rearm put_back
  *	run_again	intake/handover.c handover_rearm
@@ -105,7 +105,7 @@
  *	change_state	store/slot.h slot_change
  *	start_run	store/slot.h slot_change
  *	begin		intake/expiry.c expiry_begin expiry_run expiry_judge
- *	begin		intake/expiry.c settle put_back
+ *	begin		intake/expiry.c look_locked put_back
  *	begin		store/slot.h slot_begin slot_owns slot_hand_over
  *	begin		intake/handover.c handover_give set_handed_over
  *	strand		intake/handover.c strand handover_add

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* A child that hangs comes to an end.  Less than TEST_TIMEOUT_S. */
-#define CHILD_TIMEOUT_S 60
+#define CHILD_TIMEOUT_S 600
 
 /*
  * ThreadSanitizer ends a child that starts a thread if the parent had several,

@@ -11,18 +11,17 @@
 #include "tasks.h"
 
 /* What was counted when the last timer's end was about to be seen. */
-static uint64_t ended_before, fired_before;
+static uint64_t ended_before;
 
-static void look_before(const struct bucket *b)
+static void look_before(void)
 {
-	ended_before = counter_read(&b->ended);
-	fired_before = counter_read(&b->fired);
+	ended_before = counter_read(&tt->engine.intake->bucket[0].ended);
 }
 
 /* In the place of the library's: with a look. */
-#define expiry_end(s) (look_before(b), expiry_end(s))
+#define slot_free(s, word) (look_before(), slot_free(s, word))
 #include "intake/expiry.c"
-#undef expiry_end
+#undef slot_free
 
 static void start_on(int d, bool executor)
 {
@@ -222,7 +221,6 @@ START_TEST(an_end_elsewhere_is_counted_first)
 	sem_post(&go);
 	end_call(&c);
 	ck_assert_uint_eq(ended_before, 1);
-	ck_assert_uint_eq(fired_before, 1);
 	end();
 }
 END_TEST

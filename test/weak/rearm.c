@@ -29,11 +29,8 @@
 #include "store/slot.c"
 #include "store/slots.c"
 
-/* expiry.c has one of this name. */
-#define settle settle_dead
 #include "intake/rent.c"
 #include "intake/sweep.c"
-#undef settle
 
 static struct block_pool pool;
 static struct bucket bucket;

@@ -15,13 +15,14 @@
 #include "stand_ins.h"
 
 #include "armed.h"
+#include "intake/bucket.h"
 #include "store/slot.c"
 #include "store/slots.c"
 #include "store/vacancy.h"
 
 static struct block_pool pool;
 static struct bucket bucket;
-static unsigned freed;
+static unsigned n_freed;
 
 /* No memory was given back. */
 bool vacancy_has(const struct slots *t, uint32_t word)
@@ -34,7 +35,7 @@ bool vacancy_has(const struct slots *t, uint32_t word)
 /* Under the lock. */
 static void give(struct slots *t, struct slot *s, uint32_t number)
 {
-	freed++;
+	n_freed++;
 	slots_give(t, s, number);
 }
 
@@ -61,10 +62,7 @@ static uint32_t take_later(struct slot *s, uint32_t from, uint32_t to)
 #define slot_free(s, word)                                                     \
 	(atom32_store_release(&(s)->state, slot_next(word)), true)
 #endif
-/* expiry.c has one of this name. */
-#define settle settle_dead
 #include "intake/sweep.c"
-#undef settle
 #undef atom32_swap
 #undef slot_free
 
@@ -108,7 +106,7 @@ static void setup(void)
 	*table->at = 0;
 	id = arm_slot(slot, &t, NOW);
 	entry = slot_entry(slot);
-	n_arrived = freed = 0;
+	n_arrived = n_freed = 0;
 	ran = ran_new = scheduled = false;
 	cancelled = -EINVAL;
 }
@@ -119,9 +117,9 @@ static void sweep_and_schedule(void)
 	unsigned before;
 
 	lock_acquire(&bucket.lock);
-	before = freed;
+	before = n_freed;
 	sweep_for_call(&bucket);
-	if (freed > before) {
+	if (n_freed > before) {
 		weak_check(slots_take(&bucket.slots) == slot,
 			   "another slot is free");
 		new_id = arm_slot(slot, &t, 2 * NOW);
@@ -174,7 +172,7 @@ static void drive(void)
 static void check(void)
 {
 	weak_check(ran + (cancelled == 0) == 1, "it has run, or is cancelled");
-	weak_check(freed == 1, "its slot is not freed once");
+	weak_check(n_freed == 1, "its slot is not freed once");
 	weak_check(n_arrived == 0, "it has an entry again");
 	weak_check(!ran_new, "the new timer has run before its time");
 	weak_check(!scheduled || (slot_owns(slot, &new_entry) &&
