@@ -171,7 +171,7 @@ static struct MHD_Response *make_metrics(void)
 
 	while ((text = malloc(size)) != NULL) {
 		int length = timerthread_format_metrics(
-			tt, TIMERTHREAD_FORMAT_OPENMETRICS, text, size);
+			&tt, 1, TIMERTHREAD_FORMAT_OPENMETRICS, text, size);
 
 		if (length >= 0 && (size_t)length < size)
 			response = MHD_create_response_from_buffer(

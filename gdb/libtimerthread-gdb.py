@@ -116,12 +116,22 @@ class Instance:
         if int(self.engine["born"]) == 0:
             return None, "unknown"
         seen = [int(self.engine["moment"]["shown"]), int(self.engine["until"])]
-        for inside in self.insides():
-            seen.append(signed(words(inside["shown"])))
         # It has not taken a turn, as a polled one before the first dispatch.
         if max(seen) == 0:
             return None, "unknown"
         return max(seen), "when the library last looked at the clock"
+
+    def steady_now(self):
+        """The time on the clock that says since when a callback runs."""
+        if is_live():
+            return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        seen = [int(self.engine["moment"]["steady"])]
+        for inside in self.insides():
+            seen.append(signed(words(inside["since"])))
+        if self.driver != DRIVER_VIRTUAL and \
+                CLOCKS.get(self.clock) == "monotonic":
+            seen.append(int(self.engine["until"]))
+        return max(seen)
 
     def insides(self):
         """What calls callbacks: the driver, and an executor's threads."""
@@ -152,11 +162,9 @@ class Instance:
         for inside in self.insides():
             if int(inside["runs"]) % 2 == 0:
                 continue
-            since = signed(words(inside["shown"]))
-            spent = ""
-            if self.now is not None:
-                spent = " for " + in_words(max(0, self.now - since))
-            yield "  running now%s: 0x%016x %s, argument 0x%x%s" % (
+            since = signed(words(inside["since"]))
+            spent = in_words(max(0, self.steady_now() - since))
+            yield "  running now for %s: 0x%016x %s, argument 0x%x%s" % (
                 spent, words(inside["id"]), function(inside["fn"]),
                 int(inside["arg"]), thread_of(int(inside["who"])))
 

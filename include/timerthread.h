@@ -217,7 +217,7 @@ int timerthread_create(struct timerthread **ret_tt);
  * thread; ps(1) and debuggers show that, if the library can set it.  It has 1
  * to 15 bytes, on every system, and is copied.  The default is "timerthread".
  * If metrics of several instances are read, give each a name of its own: see
- * timerthread_format_metrics_of.
+ * timerthread_format_metrics.
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
@@ -250,23 +250,14 @@ int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
  * wakes up only once for all timers that expire within that time.  A periodic
  * timer whose period is not longer than ns skips runs again and again.  The
  * default is 0.
+ * Even then, if more than one timer has run since a timer thread last slept, it
+ * rests for 20 microseconds, as a sleep and a wake-up cost more than several
+ * timers do: it does not wake up for timers that it has already taken out of
+ * their buckets, so these may run so late.  The slack is included in this, not
+ * added.  Other drivers do not rest.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);
-
-/*
- * Sets how long the timer thread rests after a burst, that is, if more than one
- * timer has run since the thread last slept.  During the rest the thread does
- * not wake up for timers that it has already taken out of their buckets, so
- * these run up to ns nanoseconds late.  The slack is included in this, not
- * added.
- * A sleep and a wake-up cost more than several timers do.  If half a million
- * timers expire in a second, the default of 20 microseconds uses a quarter less
- * CPU time than 0.  With 0, the rest holds no timer back.  Other drivers do not
- * rest.
- * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
- */
-int timerthread_set_rest(struct timerthread *tt, int64_t ns);
 
 /*
  * Makes the timer thread wake up ns nanoseconds before a deadline and watch the
@@ -299,10 +290,11 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
  * can exist, because the cap is n, no memory is ever allocated after start.
  * There are four exceptions: timerthread_take_snapshot;
- * timerthread_format_metrics_of; with timerthread_set_task_id, each run
- * allocates a few bytes, but works without them; and with POSIX alone, the C
- * library may allocate when a thread waits for a lock.  Once there were more
- * than n timers, memory is allocated as without a reserve.
+ * timerthread_format_metrics of several instances; with
+ * timerthread_set_task_id, each run allocates a few bytes, but works without
+ * them; and with POSIX alone, the C library may allocate when a thread waits
+ * for a lock.  Once there were more than n timers, memory is allocated as
+ * without a reserve.
  * The same after n * 2^28 timers in all, as an id never names a second timer; a
  * timer counts once more whenever it is armed, or rescheduled to an earlier
  * time.
@@ -881,19 +873,10 @@ int timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
 			     int64_t *ret_value);
 
 /*
- * Stores the id of the timer whose callback is running now, and since when, on
- * the instance's clock.  If an executor runs several, it is the one that has
- * been running the longest.  ret_id and ret_since may be NULL.  Any thread may
- * call this, even while that callback hangs: this never waits for a callback.
- * -EINVAL: tt is NULL.  -ENOENT: none is running.
- */
-int timerthread_get_running(struct timerthread *tt, timerthread_id *ret_id,
-			    int64_t *ret_since);
-
-/*
  * For a watchdog: calls visit for each callback that has been running for more
  * than threshold nanoseconds, on the caller's thread, the longest one first.
- * The callback may return meanwhile.  Returns the number of these calls.
+ * The callback may return meanwhile.  Returns the number of these calls.  Any
+ * thread may call this, even while a callback hangs: this never waits for one.
  * -EINVAL: tt or visit is NULL, or threshold is negative.
  */
 int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
@@ -919,33 +902,26 @@ enum timerthread_format {
 };
 
 /*
- * Writes the numbers and histograms as text, for Prometheus and others, with
- * the instance's name as the label "name".  Returns the length of the text
- * without the zero byte at its end.  If that is size or more, buf holds as much
- * as fits.  buf may be NULL if size is 0.  16 KiB are enough in this release.
- * The text gets longer when its numbers do.  As timerthread_get_stat this looks
- * at each timer that there is memory for.
- * -EINVAL: tt is NULL, there is no such format, or buf is NULL and size is not
- * 0.
+ * Writes the numbers and histograms of n instances as one text, for Prometheus
+ * and others: what is said about a metric once, then its samples of each
+ * instance, with the instance's name as the label "name".  Returns the length
+ * of the text without the zero byte at its end.  If that is size or more, buf
+ * holds as much as fits.  buf may be NULL if size is 0.  16 KiB for each
+ * instance are enough in this release.  The text gets longer when its numbers
+ * do.  As timerthread_get_stat this looks at each timer that there is memory
+ * for.
+ * If an instance has the name of one before it, its label has also "/" and its
+ * position, from 1 on: "name/2".  If an instance before it ends, that label
+ * changes, and a reader takes its numbers for those of another one.
+ * If n is 0, instances may be NULL, and there are no metrics.  If n is more
+ * than 1, this allocates memory until it returns.
+ * -EINVAL: instances is NULL and n is not 0, an instance is NULL, there is no
+ * such format, or buf is NULL and size is not 0.  -ECHILD: one of them was
+ * started before a fork.  -ENOMEM: n is more than 1.
  */
-int timerthread_format_metrics(struct timerthread *tt,
+int timerthread_format_metrics(struct timerthread *const *instances, size_t n,
 			       enum timerthread_format format, char *buf,
 			       size_t size);
-
-/*
- * As timerthread_format_metrics, but writes one page about n instances, 16 KiB
- * or less for each: what is said about a metric once, then its samples of each
- * instance.  If an instance has the name of one before it, its label has also
- * "/" and its position, from 1 on: "name/2".  If an instance before it ends,
- * that label changes, and a reader takes its numbers for those of another one.
- * If n is 0, instances may be NULL, and there are no metrics.  This allocates
- * memory until it returns.
- * -EINVAL also: instances is NULL and n is not 0, or an instance is NULL.
- * -ECHILD: one of them was started before a fork.  -ENOMEM.
- */
-int timerthread_format_metrics_of(struct timerthread *const *instances,
-				  size_t n, enum timerthread_format format,
-				  char *buf, size_t size);
 
 /*
  * Writes a readable report to a file descriptor: options, numbers, what is

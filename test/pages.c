@@ -51,11 +51,7 @@ int main(int argc, char **argv)
 	format = (enum timerthread_format)atoi(argv[1]);
 	for (int i = 0; i < n; i++)
 		tt[i] = make(argv[2 + i], i + 1);
-	if (n == 1)
-		length = timerthread_format_metrics(tt[0], format, text, SIZE);
-	else
-		length = timerthread_format_metrics_of(tt, (size_t)n, format,
-						       text, SIZE);
+	length = timerthread_format_metrics(tt, (size_t)n, format, text, SIZE);
 	check(length >= 0 && length < SIZE);
 	for (int i = 0; i < n; i++)
 		timerthread_destroy(tt[i]);

@@ -39,19 +39,20 @@ static bool call_hook(struct timerthread *tt, timerthread_fn *hook)
  * One lock, one heap and one condition variable, whose sleeps end 50 us late by
  * the kernel's default, took 1.6 and 71 us.
  *
- * Returns the time when the rest is over; INT64_MIN: there is no rest.  Timers
- * that are due already do not wait.  The slack, which is added to each sleep,
- * counts as rest.  A driver that spins does not rest.
+ * The slack, which is added to each sleep, counts as rest.
  */
-static int64_t rest_until(const struct timerthread *tt, uint64_t ran,
-			  int64_t now)
-{
-	const struct engine *e = &tt->engine;
+#define REST_NS 20000
 
+/*
+ * Returns the time when the rest is over; INT64_MIN: there is no rest.  Timers
+ * that are due already do not wait.  A driver that spins does not rest.
+ */
+static int64_t rest_until(const struct engine *e, uint64_t ran, int64_t now)
+{
 	if (ran <= 1 || e->next <= now || e->wakeup.spin > 0 ||
-	    tt->options.rest <= e->wakeup.slack)
+	    REST_NS <= e->wakeup.slack)
 		return INT64_MIN;
-	return clock_add(now, tt->options.rest - e->wakeup.slack);
+	return clock_add(now, REST_NS - e->wakeup.slack);
 }
 
 /* False: as call_hook. */
@@ -71,7 +72,7 @@ static bool take_turns(struct timerthread *tt)
 		ran += e->ran;
 		if (e->wakeup.spin > 0 && spin_until_due(e))
 			continue;
-		e->wakeup.rested = rest_until(tt, ran, now);
+		e->wakeup.rested = rest_until(e, ran, now);
 		e->wakeup.by = reclaim_at(e);
 		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;

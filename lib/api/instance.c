@@ -15,7 +15,6 @@ void instance_init(struct timerthread *tt)
 	condition_init(&tt->changed, CLOCK_MONOTONIC);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
-	tt->options.rest = REST_DEFAULT;
 	tt->options.slow.threshold = INT64_MAX;
 	tt->options.buckets = intake_default_buckets();
 	atom32_store(&tt->options.clock, CLOCK_MONOTONIC);

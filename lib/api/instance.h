@@ -38,8 +38,6 @@ enum driver {
 	DRIVER_VIRTUAL, /* a test with a virtual clock */
 };
 
-#define REST_DEFAULT 20000
-
 struct hooks {
 	timerthread_fn *on_start; /* NULL: there is none */
 	timerthread_fn *on_exit;
@@ -62,7 +60,6 @@ struct options {
 	uint32_t buckets;
 	atom32 clock; /* a clockid_t; any thread reads it at any time */
 	int64_t slack;
-	int64_t rest;
 	int64_t spin;
 	size_t max_timers;
 	size_t reserve; /* timers */

@@ -76,11 +76,6 @@ TT_EXPORT_RARE int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 	return set_option(tt, ns >= 0, OPTION(slack), &ns);
 }
 
-TT_EXPORT_RARE int timerthread_set_rest(struct timerthread *tt, int64_t ns)
-{
-	return set_option(tt, ns >= 0, OPTION(rest), &ns);
-}
-
 TT_EXPORT_RARE int timerthread_set_spin(struct timerthread *tt, int64_t ns)
 {
 	return set_option(tt, ns >= 0 && ns <= MAX_SPIN_NS, OPTION(spin), &ns);

@@ -60,7 +60,7 @@ static bool call(struct engine *e, struct inside *in, struct slot *s,
 	const struct run run = {
 		.id = slot_id(s, atom32_load(&s->state)),
 		.overrun = overrun,
-		.since = t->begun,
+		.since = t->begun.steady,
 		.fn = slot_fn(s),
 		.arg = slot_arg(s),
 	};

@@ -144,8 +144,7 @@ static void show_run(struct inside *in, const struct run *run)
 	word64_store_release(&in->id, run->id);
 	if (run->id == 0)
 		return;
-	word64_store_release(&in->shown, (uint64_t)run->since.shown);
-	word64_store_release(&in->steady, (uint64_t)run->since.steady);
+	word64_store_release(&in->since, (uint64_t)run->since);
 	atomword_store_release(&in->fn, (uintptr_t)run->fn);
 	atomword_store_release(&in->arg, (uintptr_t)run->arg);
 	atom32_store_release(&in->runs, atom32_load(&in->runs) + 1);
@@ -171,9 +170,7 @@ bool inside_look(const struct inside *in, struct run *ret)
 			return false;
 		*ret = (struct run){
 			.id = word64_load_acquire(&in->id),
-			.since.shown = (int64_t)word64_load_acquire(&in->shown),
-			.since.steady =
-				(int64_t)word64_load_acquire(&in->steady),
+			.since = (int64_t)word64_load_acquire(&in->since),
 			.fn = (timerthread_fn *)atomword_load_acquire(&in->fn),
 			.arg = (void *)atomword_load_acquire(&in->arg),
 		};

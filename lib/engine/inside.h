@@ -42,8 +42,11 @@ struct task_id {
 struct run {
 	timerthread_id id; /* 0: it is not a timer's */
 	uint64_t overrun;  /* deadlines skipped just before it; not shown */
-	/* What others see of a timer's run: when it began, and what runs. */
-	struct moment since;
+	/*
+	 * What others see of a timer's run: when it began, by CLOCK_MONOTONIC,
+	 * and what runs.
+	 */
+	int64_t since;
 	timerthread_fn *fn;
 	void *arg;
 };
@@ -60,9 +63,8 @@ struct inside {
 	 * it has read values that belong together.
 	 */
 	atom32 runs;
-	struct word64 id;    /* 0: it is not for a timer */
-	struct word64 shown; /* since.shown, and since.steady */
-	struct word64 steady;
+	struct word64 id; /* 0: it is not for a timer */
+	struct word64 since;
 	atomword fn;
 	atomword arg;
 };

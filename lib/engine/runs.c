@@ -122,7 +122,7 @@ bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
 /* Did a begin before b? */
 static bool is_before(const struct run *a, const struct run *b)
 {
-	int64_t x = a->since.steady, y = b->since.steady;
+	int64_t x = a->since, y = b->since;
 
 	return x != y ? x < y : a->id < b->id;
 }

@@ -49,7 +49,6 @@ static void add_options(struct text *t, const struct options *o)
 	text_add(t, "options\n");
 	add_number(t, "buckets", o->buckets);
 	add_duration(t, "slack", o->slack);
-	add_duration(t, "rest", o->rest);
 	add_duration(t, "spin", o->spin);
 	add_number(t, "most timers (0: no cap)", o->max_timers);
 	add_number(t, "reserve, timers", o->reserve);
@@ -95,7 +94,7 @@ static void add_running(struct text *t, const struct timerthread *tt)
 	text_add(t, "running now\n");
 	while (running_next(tt, now, &s)) {
 		text_add(t, "  %#018" PRIx64 " for ", s.id);
-		text_add_seconds(t, (uint64_t)(now - s.since.steady));
+		text_add_seconds(t, (uint64_t)(now - s.since));
 		text_add(t, " s: ");
 		text_add_address(t, (void *)s.fn);
 		text_add(t, ", argument %p\n", s.arg);

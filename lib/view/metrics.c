@@ -179,33 +179,25 @@ static int format_all(struct timerthread *const *instances, size_t n,
 	return write_page(all, n, format, buf, size);
 }
 
-TT_EXPORT_RARE int timerthread_format_metrics(struct timerthread *tt,
-					      enum timerthread_format format,
-					      char *buf, size_t size)
-{
-	KEEP_ERRNO;
-	struct told told;
-	int r = check_instances(&tt, 1, format, buf, size);
-
-	return r < 0 ? r : format_all(&tt, 1, &told, format, buf, size);
-}
-
+/* One instance needs no memory, so it can be read when there is none. */
 TT_EXPORT_RARE int
-timerthread_format_metrics_of(struct timerthread *const *instances, size_t n,
-			      enum timerthread_format format, char *buf,
-			      size_t size)
+timerthread_format_metrics(struct timerthread *const *instances, size_t n,
+			   enum timerthread_format format, char *buf,
+			   size_t size)
 {
 	KEEP_ERRNO;
-	struct told *all = NULL;
+	struct told one, *many = NULL;
 	int r = check_instances(instances, n, format, buf, size);
 
 	if (r < 0)
 		return r;
-	if (n <= SIZE_MAX / sizeof(*all))
-		all = memory_alloc(n * sizeof(*all));
-	r = -ENOMEM;
-	if (all || n == 0)
-		r = format_all(instances, n, all, format, buf, size);
-	memory_free(all);
+	if (n <= 1)
+		return format_all(instances, n, &one, format, buf, size);
+	if (n <= SIZE_MAX / sizeof(*many))
+		many = memory_alloc(n * sizeof(*many));
+	if (!many)
+		return -ENOMEM;
+	r = format_all(instances, n, many, format, buf, size);
+	memory_free(many);
 	return r;
 }

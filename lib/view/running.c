@@ -7,7 +7,7 @@
 
 bool running_next(const struct timerthread *tt, int64_t by, struct run *s)
 {
-	struct run best = {.id = UINT64_MAX, .since.steady = by};
+	struct run best = {.id = UINT64_MAX, .since = by};
 
 	runs_next_of(&tt->engine.inside, s, &best);
 	runs_next(&tt->runs, s, &best);
@@ -17,7 +17,7 @@ bool running_next(const struct timerthread *tt, int64_t by, struct run *s)
 
 static int64_t run_time(const struct run *s, int64_t now)
 {
-	return now > s->since.steady ? now - s->since.steady : 0;
+	return now > s->since ? now - s->since : 0;
 }
 
 int64_t running_longest(const struct timerthread *tt)
@@ -26,24 +26,6 @@ int64_t running_longest(const struct timerthread *tt)
 	struct run s = RUNNING_BEGIN;
 
 	return running_next(tt, now, &s) ? run_time(&s, now) : 0;
-}
-
-TT_EXPORT_RARE int timerthread_get_running(struct timerthread *tt,
-					   timerthread_id *ret_id,
-					   int64_t *ret_since)
-{
-	struct run s = RUNNING_BEGIN;
-	int r = instance_check(tt, true);
-
-	if (r < 0)
-		return r;
-	if (!instance_lives(tt) || !running_next(tt, INT64_MAX, &s))
-		return -ENOENT;
-	if (ret_id)
-		*ret_id = s.id;
-	if (ret_since)
-		*ret_since = s.since.shown;
-	return 0;
 }
 
 TT_EXPORT_RARE int timerthread_visit_running(struct timerthread *tt,

@@ -14,7 +14,7 @@
 #include "api/instance.h"
 
 /* The position before the first one. */
-#define RUNNING_BEGIN ((struct run){.since.steady = INT64_MIN})
+#define RUNNING_BEGIN ((struct run){.since = INT64_MIN})
 
 /*
  * Stores in *s the one that comes after *s and had begun by the time `by`, on

@@ -203,7 +203,6 @@ static void set_options(struct life *l)
 
 	r = timerthread_set_buckets(tt, buckets[random_below(rng, 4)]);
 	r |= timerthread_set_slack(tt, random_below(rng, 3) ? 0 : MS / 10);
-	r |= timerthread_set_rest(tt, random_below(rng, 2) ? 0 : MS / 20);
 	r |= timerthread_set_spin(tt, random_below(rng, 8) ? 0 : MS / 50);
 	r |= timerthread_set_reserve(tt, random_below(rng, 4) ? 0 : TIMERS);
 	r |= timerthread_set_max_timers(tt, random_below(rng, 4) ? 0 : TIMERS);
@@ -364,16 +363,14 @@ static void look(struct life *l, struct account *a)
 	NEED(l, r == 0 || r == -ENOENT);
 	r = timerthread_get_next_deadline(l->tt, &t);
 	NEED(l, r == 0 || r == -ENOENT);
-	r = timerthread_get_running(l->tt, NULL, &t);
-	NEED(l, r == 0 || r == -ENOENT);
 	NEED(l, timerthread_visit_running(l->tt, 0, visit, l) >= 0);
 	NEED(l, timerthread_take_snapshot(l->tt, &s) == 0);
 	r = timerthread_get_quantile(s, NULL, TIMERTHREAD_HISTOGRAM_LATENESS,
 				     0.99, &t);
 	NEED(l, (r == 0 && t >= 0) || r == -ENOENT);
 	timerthread_free_snapshot(s);
-	r = timerthread_format_metrics(l->tt, TIMERTHREAD_FORMAT_OPENMETRICS,
-				       text, sizeof(text));
+	r = timerthread_format_metrics(
+		&l->tt, 1, TIMERTHREAD_FORMAT_OPENMETRICS, text, sizeof(text));
 	NEED(l, r > 0 && r < TEXT && strstr(text, "\n# EOF\n"));
 }
 

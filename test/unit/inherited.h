@@ -84,11 +84,6 @@ static inline int set_clock(struct timerthread *t)
 	return timerthread_set_clock(t, CLOCK_REALTIME);
 }
 
-static inline int set_rest(struct timerthread *t)
-{
-	return timerthread_set_rest(t, 1);
-}
-
 static inline int set_spin(struct timerthread *t)
 {
 	return timerthread_set_spin(t, 1);
@@ -293,11 +288,6 @@ static inline int take_snapshot(struct timerthread *t)
 	return s ? 1 : r;
 }
 
-static inline int get_running(struct timerthread *t)
-{
-	return timerthread_get_running(t, NULL, NULL);
-}
-
 static inline void no_slow(timerthread_id id, timerthread_fn *fn, void *arg,
 			   int64_t run_time, void *ctx)
 {
@@ -327,8 +317,8 @@ static inline int set_slow_hook(struct timerthread *t)
 static inline int format_metrics(struct timerthread *t)
 {
 	char buf[] = "x";
-	int r = timerthread_format_metrics(t, TIMERTHREAD_FORMAT_OPENMETRICS,
-					   buf, sizeof(buf));
+	int r = timerthread_format_metrics(
+		&t, 1, TIMERTHREAD_FORMAT_OPENMETRICS, buf, sizeof(buf));
 
 	return buf[0] == 'x' ? r : 1;
 }
@@ -337,26 +327,25 @@ static inline int format_metrics(struct timerthread *t)
  * One that is the child's does not help, whichever is first.  Where there is
  * none, that comes before all else, also behind one that is inherited.
  */
-static inline int format_metrics_of(struct timerthread *t)
+static inline int format_several(struct timerthread *t)
 {
 	struct timerthread *pair[2] = {t, t}, *const none[] = {t, NULL, t};
 	char buf[] = "x";
 	int r, own = timerthread_create(&pair[1]);
-	int again = timerthread_format_metrics_of(
+	int again = timerthread_format_metrics(
 		pair, 2, TIMERTHREAD_FORMAT_PROMETHEUS, buf, sizeof(buf));
 
 	NEED(own == 0);
 	for (size_t n = 2; n <= 3; n++)
-		NEED(timerthread_format_metrics_of(
-			     none, n, TIMERTHREAD_FORMAT_PROMETHEUS, buf,
-			     sizeof(buf)) == -EINVAL);
-	NEED(timerthread_format_metrics_of(NULL, 1,
-					   TIMERTHREAD_FORMAT_PROMETHEUS, buf,
-					   sizeof(buf)) == -EINVAL);
+		NEED(timerthread_format_metrics(none, n,
+						TIMERTHREAD_FORMAT_PROMETHEUS,
+						buf, sizeof(buf)) == -EINVAL);
+	NEED(timerthread_format_metrics(NULL, 1, TIMERTHREAD_FORMAT_PROMETHEUS,
+					buf, sizeof(buf)) == -EINVAL);
 	pair[0] = pair[1];
 	pair[1] = t;
-	r = timerthread_format_metrics_of(pair, 2, (enum timerthread_format)2,
-					  NULL, 1);
+	r = timerthread_format_metrics(pair, 2, (enum timerthread_format)2,
+				       NULL, 1);
 	timerthread_destroy(pair[0]);
 	return buf[0] == 'x' && again == r ? r : 1;
 }
@@ -418,7 +407,6 @@ static const struct {
 	{"set_buckets", set_buckets},
 	{"set_clock", set_clock},
 	{"set_slack", set_slack},
-	{"set_rest", set_rest},
 	{"set_spin", set_spin},
 	{"set_max_timers", set_max_timers},
 	{"set_thread_hooks", set_thread_hooks},
@@ -459,12 +447,11 @@ static const struct {
 	{"get_stat", get_stat},
 	{"get_stat, nowhere", get_stat_nowhere},
 	{"take_snapshot", take_snapshot},
-	{"get_running", get_running},
 	{"visit_running", visit_running},
 	{"visit_running, nowhere", visit_running_nowhere},
 	{"set_slow_hook", set_slow_hook},
 	{"format_metrics", format_metrics},
-	{"format_metrics_of", format_metrics_of},
+	{"format_metrics, several", format_several},
 	{"dump", dump},
 	{"get_pthread", get_pthread},
 	{"stop again", timerthread_stop},

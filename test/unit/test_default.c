@@ -77,7 +77,6 @@ START_TEST(cannot_be_ended_or_set)
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), -EBUSY);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
-	ck_assert_int_eq(timerthread_set_rest(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_spin(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_reserve(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 1), -EBUSY);

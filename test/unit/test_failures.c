@@ -129,6 +129,7 @@ static void reschedule_some(void)
 static void look(void)
 {
 	struct timerthread_snapshot *const unset = (void *)&ran, *s;
+	struct timerthread *const twice[] = {tt, tt};
 	static char text[65536];
 	int r;
 
@@ -138,13 +139,13 @@ static void look(void)
 		errors++;
 	}
 	timerthread_free_snapshot(s);
-	r = timerthread_format_metrics(tt, TIMERTHREAD_FORMAT_OPENMETRICS, text,
-				       sizeof(text));
+	r = timerthread_format_metrics(twice, 1, TIMERTHREAD_FORMAT_OPENMETRICS,
+				       text, sizeof(text));
 	NEED(r > 0 && r < (int)sizeof(text));
 	text[0] = 'x';
-	while ((r = timerthread_format_metrics_of(&tt, 1,
-						  TIMERTHREAD_FORMAT_PROMETHEUS,
-						  text, sizeof(text))) < 0) {
+	while ((r = timerthread_format_metrics(twice, 2,
+					       TIMERTHREAD_FORMAT_PROMETHEUS,
+					       text, sizeof(text))) < 0) {
 		NEED(r == -ENOMEM);
 		NEED(text[0] == 'x');
 		errors++;

@@ -52,7 +52,7 @@ static struct timerthread *make_used(const char *name, int timers)
 
 static void format(struct timerthread *t, enum timerthread_format f, char *to)
 {
-	int n = timerthread_format_metrics(t, f, to, SIZE);
+	int n = timerthread_format_metrics(&t, 1, f, to, SIZE);
 
 	ck_assert_int_gt(n, 0);
 	ck_assert_int_lt(n, SIZE);
@@ -62,7 +62,7 @@ static void format(struct timerthread *t, enum timerthread_format f, char *to)
 static void format_of(struct timerthread *const *t, size_t n,
 		      enum timerthread_format f)
 {
-	int length = timerthread_format_metrics_of(t, n, f, page, SIZE);
+	int length = timerthread_format_metrics(t, n, f, page, SIZE);
 
 	ck_assert_int_ge(length, 0);
 	ck_assert_int_lt(length, SIZE);
@@ -163,20 +163,6 @@ START_TEST(two_spellings)
 }
 END_TEST
 
-START_TEST(one_is_as_alone)
-{
-	struct timerthread *t = make_used("one", 10);
-
-	format(t, OM, other);
-	format_of(&t, 1, OM);
-	ck_assert_str_eq(page, other);
-	format(t, PROM, other);
-	format_of(&t, 1, PROM);
-	ck_assert_str_eq(page, other);
-	timerthread_destroy(t);
-}
-END_TEST
-
 START_TEST(two_are_joined)
 {
 	static const enum timerthread_format formats[] = {OM, PROM};
@@ -201,7 +187,7 @@ START_TEST(none)
 	ck_assert_str_eq(page, "# EOF\n");
 	format_of(NULL, 0, PROM);
 	ck_assert_str_eq(page, "");
-	ck_assert_int_eq(timerthread_format_metrics_of(NULL, 0, OM, NULL, 0),
+	ck_assert_int_eq(timerthread_format_metrics(NULL, 0, OM, NULL, 0),
 			 (int)strlen("# EOF\n"));
 }
 END_TEST
@@ -260,7 +246,7 @@ START_TEST(many)
 
 	for (int i = 0; i < MANY; i++)
 		t[i] = one;
-	n = timerthread_format_metrics_of(t, MANY, OM, much, sizeof(much));
+	n = timerthread_format_metrics(t, MANY, OM, much, sizeof(much));
 	ck_assert_int_gt(n, 0);
 	ck_assert_uint_lt((size_t)n, sizeof(much));
 	at = strstr(much, line);
@@ -286,12 +272,12 @@ static void check_sizes(struct timerthread *const *t, size_t n,
 
 	format_of(t, n, f);
 	length = strlen(page);
-	ck_assert_int_eq(timerthread_format_metrics_of(t, n, f, NULL, 0),
+	ck_assert_int_eq(timerthread_format_metrics(t, n, f, NULL, 0),
 			 (int)length);
 	for (size_t size = length + 2; size >= length; size--) {
 		memset(other, 'x', SIZE);
 		ck_assert_int_eq(
-			timerthread_format_metrics_of(t, n, f, other, size),
+			timerthread_format_metrics(t, n, f, other, size),
 			(int)length);
 		ck_assert_int_eq(strncmp(page, other, size - 1), 0);
 		ck_assert_uint_eq(strlen(other),
@@ -299,7 +285,7 @@ static void check_sizes(struct timerthread *const *t, size_t n,
 		ck_assert_int_eq(other[size], 'x');
 	}
 	memset(other, 'x', SIZE);
-	ck_assert_int_eq(timerthread_format_metrics_of(t, n, f, other, 1),
+	ck_assert_int_eq(timerthread_format_metrics(t, n, f, other, 1),
 			 (int)length);
 	ck_assert(other[0] == '\0' && other[1] == 'x');
 }
@@ -328,31 +314,27 @@ START_TEST(errors)
 		enum timerthread_format f = (enum timerthread_format)wrong[i];
 
 		ck_assert_int_eq(
-			timerthread_format_metrics(t[0], f, page, SIZE),
+			timerthread_format_metrics(t, 1, f, page, SIZE),
 			-EINVAL);
 		ck_assert_int_eq(
-			timerthread_format_metrics_of(t, 1, f, page, SIZE),
-			-EINVAL);
-		ck_assert_int_eq(
-			timerthread_format_metrics_of(t, 0, f, page, SIZE),
+			timerthread_format_metrics(t, 0, f, page, SIZE),
 			-EINVAL);
 	}
-	ck_assert_int_eq(timerthread_format_metrics(NULL, PROM, page, SIZE),
+	ck_assert_int_eq(timerthread_format_metrics(t + 1, 1, PROM, page, SIZE),
 			 -EINVAL);
-	ck_assert_int_eq(timerthread_format_metrics(t[0], PROM, NULL, 1),
+	ck_assert_int_eq(timerthread_format_metrics(t, 1, PROM, NULL, 1),
 			 -EINVAL);
-	ck_assert_int_eq(timerthread_format_metrics_of(NULL, 1, OM, page, SIZE),
+	ck_assert_int_eq(timerthread_format_metrics(NULL, 1, OM, page, SIZE),
 			 -EINVAL);
 	for (size_t n = 2; n <= 3; n++)
 		ck_assert_int_eq(
-			timerthread_format_metrics_of(t, n, OM, page, SIZE),
+			timerthread_format_metrics(t, n, OM, page, SIZE),
 			-EINVAL);
-	ck_assert_int_eq(
-		timerthread_format_metrics_of(t + 1, 2, OM, page, SIZE),
-		-EINVAL);
-	ck_assert_int_eq(timerthread_format_metrics_of(t, 1, OM, NULL, 1),
+	ck_assert_int_eq(timerthread_format_metrics(t + 1, 2, OM, page, SIZE),
 			 -EINVAL);
-	ck_assert_int_eq(timerthread_format_metrics_of(t, 0, OM, NULL, 1),
+	ck_assert_int_eq(timerthread_format_metrics(t, 1, OM, NULL, 1),
+			 -EINVAL);
+	ck_assert_int_eq(timerthread_format_metrics(t, 0, OM, NULL, 1),
 			 -EINVAL);
 	ck_assert_str_eq(page, "x");
 	ck_assert_int_eq(errno, EDOM);
@@ -364,9 +346,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		two_spellings, one_is_as_alone, two_are_joined,
-		none,          equal_names,     many,
-		sizes,         errors,
+		two_spellings, two_are_joined, none,   equal_names,
+		many,          sizes,          errors,
 	};
 
 	return RUN_TESTS("formats", tests);

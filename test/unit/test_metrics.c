@@ -19,7 +19,7 @@ static char page[SIZE];
 
 static void format(void)
 {
-	int n = timerthread_format_metrics(tt, OM, page, SIZE);
+	int n = timerthread_format_metrics(&tt, 1, OM, page, SIZE);
 
 	ck_assert_int_gt(n, 0);
 	ck_assert_int_lt(n, SIZE);
@@ -205,19 +205,20 @@ START_TEST(sizes)
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	format();
 	n = (int)strlen(page);
-	ck_assert_int_eq(timerthread_format_metrics(tt, OM, NULL, 0), n);
+	ck_assert_int_eq(timerthread_format_metrics(&tt, 1, OM, NULL, 0), n);
 	for (int size = 1; size <= n + 1; size += size < n - 2 ? 97 : 1) {
 		memset(part, 'x', SIZE);
-		ck_assert_int_eq(
-			timerthread_format_metrics(tt, OM, part, (size_t)size),
-			n);
+		ck_assert_int_eq(timerthread_format_metrics(&tt, 1, OM, part,
+							    (size_t)size),
+				 n);
 		ck_assert_int_eq(strncmp(part, page, (size_t)size - 1), 0);
 		ck_assert_uint_eq(strlen(part), (size_t)size - 1);
 		ck_assert_int_eq(part[size], 'x');
 	}
-	ck_assert_int_eq(timerthread_format_metrics(NULL, OM, page, SIZE),
+	ck_assert_int_eq(timerthread_format_metrics(NULL, 1, OM, page, SIZE),
 			 -EINVAL);
-	ck_assert_int_eq(timerthread_format_metrics(tt, OM, NULL, 1), -EINVAL);
+	ck_assert_int_eq(timerthread_format_metrics(&tt, 1, OM, NULL, 1),
+			 -EINVAL);
 	end();
 }
 END_TEST

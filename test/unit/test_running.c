@@ -26,18 +26,23 @@ static void see(timerthread_id id, timerthread_fn *fn, void *arg,
 	*s = (struct seen){id, fn, arg, run_time, s->n + 1};
 }
 
+static bool any_runs(void)
+{
+	struct seen s = {.n = 0};
+	int r = timerthread_visit_running(tt, 0, see, &s);
+
+	ck_assert_int_ge(r, 0);
+	ck_assert_int_eq(s.n, r);
+	return r > 0;
+}
+
 START_TEST(arguments)
 {
-	timerthread_id id = 77;
-	int64_t since = 77;
-
-	ck_assert_int_eq(timerthread_get_running(NULL, &id, &since), -EINVAL);
 	ck_assert_int_eq(timerthread_visit_running(NULL, 0, see, &seen),
 			 -EINVAL);
 	ck_assert_int_eq(timerthread_set_slow_hook(NULL, 0, see, &seen),
 			 -EINVAL);
 	setup();
-	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), -ENOENT);
 	ck_assert_int_eq(timerthread_visit_running(tt, 0, NULL, &seen),
 			 -EINVAL);
 	ck_assert_int_eq(timerthread_visit_running(tt, -1, see, &seen),
@@ -53,13 +58,11 @@ START_TEST(arguments)
 	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, see, &seen), -EBUSY);
 	/* What the driver of a test has done to start may be running still. */
 	settle();
-	while (timerthread_get_running(tt, NULL, NULL) == 0)
+	while (any_runs())
 		sched_yield();
-	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), -ENOENT);
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, see, &seen), 0);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), -ENOENT);
-	ck_assert_uint_eq(id, 77);
-	ck_assert_int_eq(since, 77);
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, see, &seen), 0);
 	ck_assert_int_eq(seen.n, 0);
 	end();
 }
@@ -67,18 +70,12 @@ END_TEST
 
 START_TEST(one_that_hangs)
 {
-	timerthread_id held, id = 0;
-	int64_t before, since = INT64_MIN;
+	timerthread_id held;
+	int64_t before;
 
 	start();
-	before = timerthread_now(tt);
+	before = clock_now(CLOCK_MONOTONIC);
 	held = hold_thread();
-	ck_assert_int_eq(timerthread_get_running(tt, &id, &since), 0);
-	ck_assert_uint_eq(id, held);
-	ck_assert_int_ge(since, before);
-	ck_assert_int_le(since, timerthread_now(tt));
-	ck_assert_int_eq(timerthread_get_running(tt, NULL, NULL), 0);
-
 	while (timerthread_visit_running(tt, MS, see, &seen) == 0)
 		sched_yield();
 	ck_assert_int_eq(seen.n, 1);
@@ -86,11 +83,12 @@ START_TEST(one_that_hangs)
 	ck_assert_ptr_eq((void *)seen.fn, (void *)hold);
 	ck_assert_ptr_eq(seen.arg, &ran);
 	ck_assert_int_gt(seen.run_time, MS);
+	ck_assert_int_le(seen.run_time, clock_now(CLOCK_MONOTONIC) - before);
 	ck_assert_int_eq(timerthread_visit_running(tt, HOUR, see, &seen), 0);
 	ck_assert_int_eq(seen.n, 1);
 
 	sem_post(&go);
-	while (timerthread_get_running(tt, &id, NULL) == 0)
+	while (any_runs())
 		sched_yield();
 	ck_assert_int_eq(timerthread_visit_running(tt, 0, see, &seen), 0);
 	end();
@@ -101,16 +99,20 @@ END_TEST
 START_TEST(since_its_own_beginning)
 {
 	timerthread_id id;
-	int64_t first, second;
+	int64_t between;
 
 	start();
 	id = every(0, 1, hold, &ran);
 	wait_for(&ran);
-	ck_assert_int_eq(timerthread_get_running(tt, NULL, &first), 0);
+	while (timerthread_visit_running(tt, 5 * MS, see, &seen) == 0)
+		sched_yield();
+	between = clock_now(CLOCK_MONOTONIC);
 	sem_post(&go);
 	wait_for(&ran);
-	ck_assert_int_eq(timerthread_get_running(tt, NULL, &second), 0);
-	ck_assert_int_gt(second, first);
+	while (timerthread_visit_running(tt, 0, see, &seen) == 0)
+		sched_yield();
+	ck_assert_uint_eq(seen.id, id);
+	ck_assert_int_le(seen.run_time, clock_now(CLOCK_MONOTONIC) - between);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 1);
 	sem_post(&go);
 	end();
@@ -171,7 +173,7 @@ START_TEST(while_they_change)
 
 	start();
 	settle();
-	while (timerthread_get_running(tt, NULL, NULL) == 0)
+	while (any_runs())
 		sched_yield();
 	ck_assert_int_eq(pthread_create(&t, NULL, look_on, NULL), 0);
 	for (int i = 0; i < ROUNDS; i++) {
@@ -321,7 +323,7 @@ START_TEST(who_waits_waits_for_the_hook)
 	ck_assert_int_eq(pthread_create(&t, NULL, cancel_and_wait, &id), 0);
 	wait_for_cancellers(1);
 	ck_assert_uint_eq(atom32_load(&returned), 0);
-	ck_assert_int_eq(timerthread_get_running(tt, NULL, NULL), 0);
+	ck_assert(any_runs());
 	sem_post(&go);
 	pthread_join(t, &wrong);
 	ck_assert_ptr_null(wrong);
@@ -405,14 +407,14 @@ END_TEST
 static void show_run(struct running *r, timerthread_id id)
 {
 	word64_store_release(&r->inside.id, id);
-	word64_store_release(&r->inside.steady, 5);
+	word64_store_release(&r->inside.since, 5);
 	atom32_store_release(&r->inside.runs, 1);
 }
 
 /* The id of the next one; 0: there is none. */
 static timerthread_id next_run(const struct runs *r, struct run *after)
 {
-	const struct run none = {.since = {INT64_MAX, INT64_MAX}};
+	const struct run none = {.since = INT64_MAX};
 	struct run best = none;
 
 	runs_next(r, after, &best);
@@ -423,7 +425,7 @@ static timerthread_id next_run(const struct runs *r, struct run *after)
 /* In the same nanosecond: none is left out, and they have an order. */
 START_TEST(two_that_began_at_once)
 {
-	struct run after = {.since = {INT64_MIN, INT64_MIN}};
+	struct run after = {.since = INT64_MIN};
 	struct running a, b;
 	struct runs r;
 

@@ -551,103 +551,81 @@ END_TEST
 /*
  * The rest of a timer thread.
  */
-START_TEST(rest_option)
-{
-	ck_assert_int_eq(timerthread_set_rest(NULL, 0), -EINVAL);
-	setup();
-	ck_assert_int_eq(timerthread_set_rest(tt, -1), -EINVAL);
-	ck_assert_int_eq(timerthread_set_rest(tt, INT64_MAX), 0);
-	ck_assert_int_eq(timerthread_set_rest(tt, 0), 0);
-	ck_assert_int_eq(driver_start(tt), 0);
-	ck_assert_int_eq(timerthread_set_rest(tt, 0), -EBUSY);
-	end();
-}
-END_TEST
+#define REST 20000
 
-static bool is_asleep(void)
+/* Once it is asleep: when its rest is over; INT64_MIN: it does not rest. */
+static int64_t rest_end(void)
 {
-	return asleep_until(&tt->engine.wakeup) != INT64_MIN;
-}
+	struct wakeup *w = &tt->engine.wakeup;
+	int64_t end = INT64_MIN;
+	bool asleep = false;
 
-static atom32 counted;
-
-static void count_one(void *arg)
-{
-	(void)arg;
-	atom32_add(&counted, 1);
+	while (!asleep) {
+		sched_yield();
+		lock_acquire(&w->lock);
+		asleep = !w->kicked && w->sleep != INT64_MIN;
+		if (asleep)
+			end = w->rested;
+		lock_release(&w->lock);
+	}
+	return end;
 }
 
-/*
- * Three timers, two of which run together.  The last comes due while the thread
- * rests; it is so near that the driver takes it out of the bucket with the
- * others.  It is pending all the time, and who asks is told when.  False if the
- * thread was so slow that the last came due before it rested.
- */
-static bool burst(int64_t rest_ns, uint32_t ran_while_asleep)
+/* Three run before it sleeps, two of them together. */
+static int64_t rest_after_three(int64_t slack_ns, int64_t spin_ns)
 {
-	int64_t soon, next;
-	bool in_time;
+	int64_t before, end;
 
 	setup();
-	atom32_store(&counted, 0);
-	ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
-	ck_assert_int_eq(timerthread_set_rest(tt, rest_ns), 0);
+	ck_assert_int_eq(timerthread_set_slack(tt, slack_ns), 0);
+	ck_assert_int_eq(timerthread_set_spin(tt, spin_ns), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 	timerthread_schedule(tt, 0, hold, &ran, NULL);
 	wait_for(&ran);
-	soon = timerthread_now(tt) + 5 * MS;
-	timerthread_schedule(tt, 0, count_one, NULL, NULL);
-	timerthread_schedule(tt, 0, count_one, NULL, NULL);
-	timerthread_schedule(tt, soon, count_one, NULL, NULL);
-	sem_post(&go);
-	while (atom32_load(&counted) < 2 || !is_asleep())
-		sched_yield();
-	ck_assert_int_eq(timerthread_get_next_deadline(tt, &next), 0);
-	in_time = timerthread_now(tt) < soon;
-	ck_assert(!in_time || next == soon);
-	while (timerthread_now(tt) <= soon ||
-	       (in_time && atom32_load(&counted) < ran_while_asleep) ||
-	       !is_asleep())
-		sched_yield();
-	ck_assert(!in_time || atom32_load(&counted) == ran_while_asleep);
-	/* What arrives ends the rest. */
 	timerthread_schedule(tt, 0, post, &ran, NULL);
+	timerthread_schedule(tt, 0, post, &ran, NULL);
+	before = timerthread_now(tt);
+	sem_post(&go);
+	end = rest_end();
+	if (end != INT64_MIN) {
+		ck_assert_int_ge(end, before + REST - slack_ns);
+		ck_assert_int_le(end, timerthread_now(tt) + REST - slack_ns);
+	}
 	wait_for(&ran);
-	ck_assert_uint_eq(atom32_load(&counted), 3);
+	wait_for(&ran);
 	timerthread_destroy(tt);
-	return in_time;
+	return end;
 }
 
+/* It may have slept twice before it was seen: the first time it rested. */
+static void check_rests(int64_t slack_ns)
+{
+	for (int i = 0; i < 20;)
+		i += rest_after_three(slack_ns, 0) != INT64_MIN;
+}
+
+/* The slack is a part of the rest. */
 START_TEST(the_thread_rests)
 {
-	while (!burst(HOUR, 2))
-		;
-	while (!burst(0, 3))
-		;
+	check_rests(0);
+	check_rests(REST / 2);
+	check_rests(REST - 1);
+	ck_assert_int_eq(rest_after_three(REST, 0), INT64_MIN);
+	ck_assert_int_eq(rest_after_three(HOUR, 0), INT64_MIN);
+	ck_assert_int_eq(rest_after_three(0, 1), INT64_MIN);
 }
 END_TEST
 
-/* Each of these has a wake-up of its own.  The last would be an hour late. */
+/* Each of these has a wake-up of its own. */
 START_TEST(no_rest_after_a_single_one)
 {
-	int64_t soon;
-
 	setup();
-	ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
-	ck_assert_int_eq(timerthread_set_rest(tt, HOUR), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
 		timerthread_schedule(tt, 0, post, &ran, NULL);
 		wait_for(&ran);
-		while (!is_asleep())
-			sched_yield();
+		ck_assert_int_eq(rest_end(), INT64_MIN);
 	}
-	soon = timerthread_now(tt) + 5 * MS;
-	/* The driver takes it out of the bucket when the other one runs. */
-	timerthread_schedule(tt, soon, post, &ran, NULL);
-	timerthread_schedule(tt, 0, post, &ran, NULL);
-	wait_for(&ran);
-	wait_for(&ran);
 	timerthread_destroy(tt);
 }
 END_TEST
@@ -669,7 +647,6 @@ int main(void)
 	};
 	const TTest *const any[] = {
 		errors,
-		rest_option,
 		never_early,
 		periodic_never_early,
 	};

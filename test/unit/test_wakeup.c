@@ -219,6 +219,8 @@ START_TEST(an_arrival_ends_the_rest)
 	wakeup.rested = far;
 	t = start_sleep(far - 2 * hour);
 	ck_assert_int_eq(asleep_until(), far);
+	/* They are pending all the time, and who asks is told when. */
+	ck_assert_int_eq(wakeup_next(&wakeup), far - 2 * hour);
 	/* Whether it comes in this sleep or before the next. */
 	ck_assert(wakeup_announce(&wakeup, 7, far - hour));
 	wakeup_kick(&wakeup);

@@ -48,14 +48,14 @@
  *    valid; an error about the state of the instance (-EINVAL, -EBUSY,
  *    -ESHUTDOWN); the rest.
  *  - In a child of fork(2), an instance that was started before the fork has no
- *    driver.  There, each call on it returns -ECHILD immediately.  Exceptions:
- *    timerthread_destroy, which frees it, timerthread_now, and
- *    timerthread_get_data.  The child may use and start an instance that was
- *    created but not started before the fork, if no thread was using it at that
- *    moment.  On Linux, from 4.14 on, the same holds in a child of _Fork(3) or
- *    clone(2) that has memory of its own; but if its parent had several
- *    threads, it must not create, start or destroy an instance, which needs
- *    malloc(3) or free(3).
+ *    driver.  (A fork in on_start is one after the start, too.)  There, each
+ *    call on it returns -ECHILD immediately.  Exceptions: timerthread_destroy,
+ *    which frees it, timerthread_now, and timerthread_get_data.  The child may
+ *    use and start an instance that was created but not started before the
+ *    fork, if no thread was using it at that moment.  On Linux, from 4.14 on,
+ *    the same holds in a child of _Fork(3) or clone(2) that has memory of its
+ *    own; but if its parent had several threads, it must not create, start or
+ *    destroy an instance, which needs malloc(3) or free(3).
  *
  * "On Linux" tells of a library that uses calls of Linux, "with POSIX alone" of
  * one that does not; see timerthread-system(7), PLATFORMS.
@@ -84,23 +84,55 @@ struct timerthread;
 typedef uint64_t timerthread_id;
 
 /*
+ * The library calls these functions of the program:
+ *
+ *     function            runs on                        may call
+ *
+ *     callback            the driver's thread, or the    any function
+ *                         thread that calls run(arg)
+ *     on_start, on_exit   the timer thread               any function
+ *     submit              the driver's thread            any function
+ *     slow hook           the callback's thread          any function
+ *     match, visit        the caller's thread            any function but
+ *                                                        destroy of tt
+ *     wake                a thread that is in a call     none on tt
+ *                         on tt
+ *     task_id             any thread that calls the      none of the library
+ *                         library; the timer thread
+ *
+ * (visit: of timerthread_cancel_matching, timerthread_drain and
+ * timerthread_visit_running.)  These rules hold for all of them:
+ *
+ *  - It must return.  If a C++ exception leaves it, the process ends by
+ *    std::terminate where the exception was thrown, as if the function were
+ *    noexcept.  (On 32-bit Arm, one that is caught further out is not noticed.)
+ *    If its thread exits or is cancelled in it, the process is aborted, with a
+ *    message on standard error, if the library notices: always on a timer
+ *    thread, elsewhere as timerthread(7) says.  If the library does not notice,
+ *    or if longjmp(3) leaves the function, the behavior is undefined.
+ *  - Its thread cannot be cancelled in it, whatever the thread's own setting,
+ *    unless the function permits that (pthread_setcancelstate(3)); then it must
+ *    forbid it again before it returns.  A
+ *    cancellation that is pending takes effect later, at the thread's next
+ *    cancellation point after the call of the library has returned.  No call of
+ *    the library is a cancellation point.  Exception: after
+ *    timerthread_set_task_id, callback, submit and slow hook find a thread of
+ *    the program as it is, because they may leave it: do not cancel it there.
+ *  - It may change errno, which is as before when the call of the library
+ *    returns.
+ *  - The library holds no lock meanwhile.
+ *  - If it forks, and returns in the child, the call that ran it returns
+ *    -ECHILD there at once; run(arg) just returns, and timerthread_destroy
+ *    frees tt.  On the timer thread, the child must call _exit(2) or execve(2);
+ *    if the function returns there, the thread ends.  task_id must not fork.
+ */
+
+/*
  * A timer's callback.  Callbacks run on the driver's thread, one at a time.  On
  * the timer thread all signals are blocked except SIGSEGV, SIGBUS, SIGFPE,
  * SIGILL, SIGTRAP, SIGSYS, SIGABRT and SIGPROF, so that crash reporters and
  * profilers work there.  On a thread of the program, the program chooses which
  * signals are blocked.  With an executor, see timerthread_set_executor.
- *
- * A callback must return.  If a C++ exception leaves it, the process ends by
- * std::terminate where the exception was thrown, as if the callback were
- * noexcept.  (On 32-bit Arm, one that is caught further out is not noticed.)
- * If its thread exits or is cancelled in it, the process is aborted, with a
- * message on standard error, if the library notices: always on a timer thread,
- * elsewhere as timerthread(7) says.  If it does not notice, or if longjmp(3)
- * leaves the callback, the behavior is undefined.  The timer thread cannot be
- * cancelled, unless a callback permits it.  The same rules hold for the
- * functions given to
- * timerthread_set_thread_hooks, timerthread_set_slow_hook and
- * timerthread_set_executor.
  */
 typedef void timerthread_fn(void *arg);
 
@@ -129,8 +161,10 @@ typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 /*
  * Says whether a timer, by its id, function and argument, is one of those that
  * timerthread_cancel_matching looks for: nonzero, it is.  ctx is as it was
- * given.  The timer's callback may have freed the argument, so use only its
- * address, unless the program knows that it still exists.
+ * given.  It may be called for a timer whose callback has begun meanwhile, or
+ * whose cancel has just returned 0 on another thread.  So the argument may have
+ * been freed: use only its address, unless the program knows that it still
+ * exists.
  */
 typedef int timerthread_match_fn(timerthread_id id, timerthread_fn *fn,
 				 void *arg, void *ctx);
@@ -182,6 +216,8 @@ int timerthread_create(struct timerthread **ret_tt);
  * Sets the name of the instance, for metrics and reports, and of its timer
  * thread; ps(1) and debuggers show that, if the library can set it.  It has 1
  * to 15 bytes, on every system, and is copied.  The default is "timerthread".
+ * If metrics of several instances are read, give each a name of its own: see
+ * timerthread_format_metrics.
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
@@ -214,23 +250,14 @@ int timerthread_set_clock(struct timerthread *tt, clockid_t clock);
  * wakes up only once for all timers that expire within that time.  A periodic
  * timer whose period is not longer than ns skips runs again and again.  The
  * default is 0.
+ * Even then, if more than one timer has run since a timer thread last slept, it
+ * rests for 20 microseconds, as a sleep and a wake-up cost more than several
+ * timers do: it does not wake up for timers that it has already taken out of
+ * their buckets, so these may run so late.  The slack is included in this, not
+ * added.  Other drivers do not rest.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slack(struct timerthread *tt, int64_t ns);
-
-/*
- * Sets how long the timer thread rests after a burst, that is, if more than one
- * timer has run since the thread last slept.  During the rest the thread does
- * not wake up for timers that it has already taken out of their buckets, so
- * these run up to ns nanoseconds late.  The slack is included in this, not
- * added.
- * A sleep and a wake-up cost more than several timers do.  If half a million
- * timers expire in a second, the default of 20 microseconds uses a quarter less
- * CPU time than 0.  With 0, the rest holds no timer back.  Other drivers do not
- * rest.
- * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
- */
-int timerthread_set_rest(struct timerthread *tt, int64_t ns);
 
 /*
  * Makes the timer thread wake up ns nanoseconds before a deadline and watch the
@@ -263,17 +290,21 @@ int timerthread_set_max_timers(struct timerthread *tt, size_t n);
  * allocates memory or fails with -ENOMEM, on any CPU.  If no more than n timers
  * can exist, because the cap is n, no memory is ever allocated after start.
  * There are four exceptions: timerthread_take_snapshot;
- * timerthread_format_metrics_of; with timerthread_set_task_id, each run
- * allocates a few bytes, but works without them; and with POSIX alone, the C
- * library may allocate when a thread waits for a lock.  Once there were more
- * than n timers, memory is allocated as without a reserve.
- * The same after n * 2^28 timers in all, as an id never names a second timer.
+ * timerthread_format_metrics of several instances; with
+ * timerthread_set_task_id, each run allocates a few bytes, but works without
+ * them; and with POSIX alone, the C library may allocate when a thread waits
+ * for a lock.  Once there were more than n timers, memory is allocated as
+ * without a reserve.
+ * The same after n * 2^28 timers in all, as an id never names a second timer; a
+ * timer counts once more whenever it is armed, or rescheduled to an earlier
+ * time.
  * A timer exists as long as it counts for timerthread_set_max_timers.  But a
  * timer that was submitted to an executor exists until run(arg) has returned,
  * even if it was cancelled before.  So with an executor, n must be greater than
  * the cap, by the number of cancelled timers that the executor may hold.
- * The reserve needs about 200 bytes for each timer, 70 KiB for each bucket, and
- * 200 KiB.  On NUMA machines the memory is near the CPU that calls start.
+ * The reserve needs about 220 bytes for each timer, up to 200 KiB for each
+ * bucket, and 200 KiB.  On NUMA machines the memory is near the CPU that calls
+ * start.
  * 0, the default: no reserve.
  * -EINVAL: tt is NULL, or n is over 2^30.  -EBUSY: after start or stop.
  */
@@ -282,8 +313,7 @@ int timerthread_set_reserve(struct timerthread *tt, size_t n);
 /*
  * Sets two functions that the timer thread calls: on_start(arg) before the
  * first callback that runs on it, and on_exit(arg) after the last one, before
- * it ends.  Either may be NULL.  The rules for callbacks hold for these
- * functions too.  Other drivers do not call them.
+ * it ends.  Either may be NULL.  Other drivers do not call them.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
 int timerthread_set_thread_hooks(struct timerthread *tt,
@@ -321,9 +351,8 @@ int timerthread_set_executor(struct timerthread *tt,
  * timerthread_cancel_wait, recognize it there too.  This also holds for a
  * callback that timerthread_dispatch or timerthread_advance runs in such a
  * task.
- * task_id must return, must not block, and must not call the library.  It may
- * be called on any thread that calls the library, at any time until tt is
- * destroyed.  timerthread_get_current and timerthread_get_overrun may call it
+ * task_id must not block.  It may be called at any time until tt is destroyed.
+ * timerthread_get_current and timerthread_get_overrun may call it
  * as long as a thread exists on which a callback of tt has begun.
  * NULL, the default: the library recognizes a caller by its thread.  Then a
  * callback must not change its thread.  If one does, these calls may wait for
@@ -336,11 +365,14 @@ int timerthread_set_task_id(struct timerthread *tt,
 			    timerthread_task_id_fn *task_id, void *ctx);
 
 /*
- * Sets how long timerthread_dispatch begins callbacks: when ns nanoseconds have
- * passed since it began, and a callback has run, it begins no other one.  The
- * timers that are left are due at once: the descriptor is readable again, or
- * timerthread_get_next_deadline says now.  So the loop can do some of its other
- * work in between.  Other drivers ignore it.
+ * Limits the time of timerthread_dispatch: when ns nanoseconds have passed
+ * since it began, it begins no other callback, and looks for no other timer,
+ * also if no callback has run.  Each call gets on by some steps at least, and
+ * recycles cancelled timers by a few more.  What is left is due at once: the
+ * descriptor is readable again, or timerthread_get_next_deadline says now.  So
+ * the loop can do some of its other work in between.  The next call first runs
+ * what was due before the limit was reached, and only then what came later.
+ * Other drivers ignore the limit.
  * 0, the default: no limit.
  * -EINVAL: tt is NULL or ns is negative.  -EBUSY: after start or stop.
  */
@@ -349,16 +381,19 @@ int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
 /*
  * For a loop that cannot watch a descriptor: it sleeps on a condition variable,
  * for example.  If wake is not NULL, timerthread_start_polled makes no
- * descriptor.  Instead wake(ctx) is called, on the thread whose call has made
- * it necessary, or on one that makes a call meanwhile, when the loop must call
+ * descriptor.  Instead wake(ctx) is called when the loop must call
  * timerthread_get_next_deadline again: a timer is due earlier than the loop was
- * told, cancelled timers are to be recycled, or tt was stopped.  It is called
- * at most once between two calls of timerthread_get_next_deadline or
- * timerthread_dispatch.  If the calling thread is preempted, the call may come
- * late, and the loop then finds nothing to do.  Only the loop may call these
- * two: each also cancels a call of wake that has not been made yet.
+ * told, memory is to be recycled or given back, or tt was stopped.  It is
+ * called at the end of the call that made it necessary, or of one that another
+ * thread makes meanwhile.  Normally it is called once between two calls of
+ * timerthread_get_next_deadline or timerthread_dispatch.  But it counts as
+ * called only when it has returned: while a thread is held up in it, others
+ * that schedule or stop may call it, too, so that no timer waits for that
+ * thread.  So it may run on several threads at the same time.  If it comes
+ * late, the loop finds nothing to do.  Only the loop may call these two: each
+ * also cancels a call of wake that has not been made yet.
  * wake must only wake the loop.  It may take locks, but none that a thread
- * holds while it calls a function on tt; and it must not call one itself.
+ * holds while it calls a function on tt.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
 int timerthread_set_wake(struct timerthread *tt, timerthread_wake_fn *wake,
@@ -468,8 +503,11 @@ int timerthread_stop(struct timerthread *tt);
  * As timerthread_stop, but does not wait longer than until the deadline, as
  * timerthread_now(tt) counts.  (On a virtual clock: as long in real time as the
  * deadline is away when this is called.)  If tt's clock is set meanwhile, that
- * does not change how long this waits.  The destructors of the timer thread's
- * data are waited for without a limit.
+ * does not change how long this waits.  Two things are waited for without a
+ * limit: the destructors of the timer thread's data; and a start of tt that is
+ * going on in another thread, which may take seconds with a large reserve.
+ * (On a virtual clock, timerthread_get_next_deadline in another thread is also
+ * waited for, mostly for microseconds.)
  * -ETIMEDOUT: callbacks are still running, or the timer thread has not ended
  * yet.  tt counts as stopped, no other timer will run, and this or
  * timerthread_stop may be called again.  timerthread_destroy waits for the
@@ -606,20 +644,23 @@ int timerthread_disarm(struct timerthread *tt, timerthread_id id);
 
 /*
  * As timerthread_disarm.  But if that returns 1, this waits until the callback
- * has returned, and then returns 1.  The caller must not hold a lock that the
+ * has returned, and then returns 1.  It waits for no later run, even if others
+ * arm the timer again meanwhile.  The caller must not hold a lock that the
  * callback takes.
  * -EDEADLK: called from the callback of that timer; nothing was disarmed.
  */
 int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id);
 
 /*
- * Cancels a timer.  Returns 0 if the timer will not run: the library will not
- * touch its fn and arg again, and no other cancel of it returns 0.  So for a
- * timer that runs once, the caller that gets 0 owns what arg points to; if no
- * caller gets 0, the callback owns it when it runs.  (The callback of a timer
- * that is periodic, from timerthread_add, or rescheduled by its own callback
- * does not know which run is its last.  There, the caller that cancels the
- * timer owns it: see timerthread_cancel_wait.)
+ * Cancels a timer.  Returns 0 if the timer will not run: the library does not
+ * call fn any more, and no other cancel of it returns 0.  (The library never
+ * reads what arg points to.  A timerthread_cancel_matching that is going on may
+ * still give both values to its match function.)  So for a timer that runs
+ * once, the caller that gets 0 owns what arg points to; if no caller gets 0,
+ * the callback owns it when it runs.  (The callback of a timer that is
+ * periodic, from timerthread_add, or rescheduled by its own callback does not
+ * know which run is its last.  There, the caller that cancels the timer owns
+ * it: see timerthread_cancel_wait.)
  * Returns 1 if the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.
  * After stop, timers that are pending or unarmed can still be cancelled.
@@ -671,8 +712,7 @@ int timerthread_get_deadline(struct timerthread *tt, timerthread_id id,
  * found or not.
  * No other call on tt waits while match or visit runs; at times one waits for
  * some microseconds.  The caller must not hold a lock that a callback of a
- * matching timer takes.  match and visit may call any function on tt, except
- * timerthread_destroy.
+ * matching timer takes.
  * If match always returns 0, this shows all timers and takes none.
  * -EINVAL: tt or match is NULL.
  */
@@ -765,9 +805,9 @@ enum timerthread_stat {
 	 * scheduled or rescheduled that is earlier than all others. */
 	TIMERTHREAD_STAT_WAKEUPS = 30,
 	TIMERTHREAD_STAT_EARLY_WAKEUPS = 31,
-	/* Timers that there is memory for now; and bytes that the instance has
-	 * allocated, without the allocator's own overhead and a few kilobytes
-	 * for each bucket. */
+	/* Timers that there is memory for now; and bytes that the instance has,
+	 * in use or free, without the allocator's own overhead and a few
+	 * kilobytes for each bucket. */
 	TIMERTHREAD_STAT_SLOTS = 40,
 	TIMERTHREAD_STAT_BYTES = 41,
 	/* Nanoseconds since the start: the run time of all callbacks that have
@@ -833,20 +873,10 @@ int timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
 			     int64_t *ret_value);
 
 /*
- * Stores the id of the timer whose callback is running now, and since when, on
- * the instance's clock.  If an executor runs several, it is the one that has
- * been running the longest.  ret_id and ret_since may be NULL.  Any thread may
- * call this, even while that callback hangs: this never waits for a callback.
- * -EINVAL: tt is NULL.  -ENOENT: none is running.
- */
-int timerthread_get_running(struct timerthread *tt, timerthread_id *ret_id,
-			    int64_t *ret_since);
-
-/*
  * For a watchdog: calls visit for each callback that has been running for more
  * than threshold nanoseconds, on the caller's thread, the longest one first.
- * The callback may return meanwhile.  No lock is held, and visit may call any
- * function except timerthread_destroy.  Returns the number of these calls.
+ * The callback may return meanwhile.  Returns the number of these calls.  Any
+ * thread may call this, even while a callback hangs: this never waits for one.
  * -EINVAL: tt or visit is NULL, or threshold is negative.
  */
 int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
@@ -872,31 +902,26 @@ enum timerthread_format {
 };
 
 /*
- * Writes the numbers and histograms as text, for Prometheus and others, with
- * the instance's name as the label "name".  Returns the length of the text
- * without the zero byte at its end.  If that is size or more, buf holds as much
- * as fits.  buf may be NULL if size is 0.  16 KiB are enough in this release.
- * The text gets longer when its numbers do.  As timerthread_get_stat this looks
- * at each timer that there is memory for.
- * -EINVAL: tt is NULL, there is no such format, or buf is NULL and size is not
- * 0.
+ * Writes the numbers and histograms of n instances as one text, for Prometheus
+ * and others: what is said about a metric once, then its samples of each
+ * instance, with the instance's name as the label "name".  Returns the length
+ * of the text without the zero byte at its end.  If that is size or more, buf
+ * holds as much as fits.  buf may be NULL if size is 0.  16 KiB for each
+ * instance are enough in this release.  The text gets longer when its numbers
+ * do.  As timerthread_get_stat this looks at each timer that there is memory
+ * for.
+ * If an instance has the name of one before it, its label has also "/" and its
+ * position, from 1 on: "name/2".  If an instance before it ends, that label
+ * changes, and a reader takes its numbers for those of another one.
+ * If n is 0, instances may be NULL, and there are no metrics.  If n is more
+ * than 1, this allocates memory until it returns.
+ * -EINVAL: instances is NULL and n is not 0, an instance is NULL, there is no
+ * such format, or buf is NULL and size is not 0.  -ECHILD: one of them was
+ * started before a fork.  -ENOMEM: n is more than 1.
  */
-int timerthread_format_metrics(struct timerthread *tt,
+int timerthread_format_metrics(struct timerthread *const *instances, size_t n,
 			       enum timerthread_format format, char *buf,
 			       size_t size);
-
-/*
- * As timerthread_format_metrics, but writes one page about n instances, 16 KiB
- * or less for each: what is said about a metric once, then its samples of each
- * instance.  If an instance has the name of one before it, its label has also
- * "/" and its position, from 1 on: "name/2".  If n is 0, instances may be NULL,
- * and there are no metrics.  This allocates memory until it returns.
- * -EINVAL also: instances is NULL and n is not 0, or an instance is NULL.
- * -ECHILD: one of them was started before a fork.  -ENOMEM.
- */
-int timerthread_format_metrics_of(struct timerthread *const *instances,
-				  size_t n, enum timerthread_format format,
-				  char *buf, size_t size);
 
 /*
  * Writes a readable report to a file descriptor: options, numbers, what is

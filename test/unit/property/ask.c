@@ -101,14 +101,6 @@ static int visit(int64_t threshold)
 /* A callback has soon run for more than no time. */
 void ask_running(void)
 {
-	timerthread_id id = 0;
-	int64_t since;
-	int r = timerthread_get_running(model->tt, &id, &since);
-
-	agree(timerthread_get_running(model->tt, NULL, NULL) == r);
-	agree(r == (model->calling ? 0 : -ENOENT));
-	if (r == 0)
-		agree(id == model->running.id && since == model->now);
 	agree(visit(INT64_MAX) == 0);
 	while (visit(0) == 0 && model->calling)
 		;

@@ -204,7 +204,6 @@ static void choose_options(void)
 	agree(timerthread_set_buckets(tt, 1 + choose(256)) == 0);
 	agree(timerthread_set_clock(tt, clocks[choose(3)]) == 0);
 	agree(timerthread_set_slack(tt, choose_distance()) == 0);
-	agree(timerthread_set_rest(tt, choose_distance()) == 0);
 	agree(timerthread_set_spin(tt, 200000 >> choose(19)) == 0);
 	agree(timerthread_set_thread_hooks(tt, not_called, not_called, NULL) ==
 	      0);

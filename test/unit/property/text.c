@@ -119,8 +119,8 @@ static void check_short_buffer(void)
 	int length;
 
 	memset(text, 'x', TEXT_MAX);
-	length = timerthread_format_metrics(model->tt, OM, size ? text : NULL,
-					    size);
+	length = timerthread_format_metrics(&model->tt, 1, OM,
+					    size ? text : NULL, size);
 	agree(length > 0 && text[size] == 'x');
 	agree(size == 0 ||
 	      strlen(text) ==
@@ -129,7 +129,8 @@ static void check_short_buffer(void)
 
 void ask_metrics(void)
 {
-	int length = timerthread_format_metrics(model->tt, OM, text, TEXT_MAX);
+	int length =
+		timerthread_format_metrics(&model->tt, 1, OM, text, TEXT_MAX);
 
 	agree(length > 0 && length < TEXT_MAX &&
 	      strlen(text) == (size_t)length);

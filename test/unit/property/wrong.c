@@ -68,10 +68,9 @@ static void no_instance(void)
 	agree(timerthread_get_stat(NULL, TIMERTHREAD_STAT_FIRED, &value) ==
 	      -EINVAL);
 	agree(timerthread_take_snapshot(NULL, &s) == -EINVAL);
-	agree(timerthread_get_running(NULL, NULL, NULL) == -EINVAL);
 	agree(timerthread_visit_running(NULL, 0, property_slow, NULL) ==
 	      -EINVAL);
-	agree(timerthread_format_metrics(NULL, 2, NULL, 0) == -EINVAL);
+	agree(timerthread_format_metrics(NULL, 1, 2, NULL, 0) == -EINVAL);
 	agree(timerthread_dump(NULL, -1) == -EINVAL);
 }
 
@@ -137,7 +136,7 @@ static void bad_questions(void)
 	agree(timerthread_visit_running(tt, 0, NULL, NULL) == -EINVAL);
 	agree(timerthread_visit_running(tt, -1 - choose_distance(),
 					property_slow, NULL) == -EINVAL);
-	agree(timerthread_format_metrics(tt, choose(2), NULL,
+	agree(timerthread_format_metrics(&tt, 1, choose(2), NULL,
 					 1 + choose(256)) == -EINVAL);
 	agree(timerthread_dump(tt, INT_MAX) == -EBADF);
 	agree(timerthread_dump(tt, -1) == -EBADF);
@@ -156,7 +155,6 @@ static void bad_options(void)
 	agree(timerthread_set_buckets(tt, 1025 + choose(256)) == -EINVAL);
 	agree(timerthread_set_clock(tt, CLOCK_PROCESS_CPUTIME_ID) == -EINVAL);
 	agree(timerthread_set_slack(tt, negative) == -EINVAL);
-	agree(timerthread_set_rest(tt, negative) == -EINVAL);
 	agree(timerthread_set_spin(tt, negative) == -EINVAL);
 	agree(timerthread_set_spin(tt, 200001) == -EINVAL);
 	agree(timerthread_set_reserve(tt, ((size_t)1 << 30) + 1) == -EINVAL);
@@ -171,7 +169,6 @@ static void late_options(void)
 	agree(timerthread_set_buckets(tt, 1) == -EBUSY);
 	agree(timerthread_set_clock(tt, CLOCK_MONOTONIC) == -EBUSY);
 	agree(timerthread_set_slack(tt, 0) == -EBUSY);
-	agree(timerthread_set_rest(tt, 0) == -EBUSY);
 	agree(timerthread_set_spin(tt, 0) == -EBUSY);
 	agree(timerthread_set_max_timers(tt, 1) == -EBUSY);
 	agree(timerthread_set_reserve(tt, 1) == -EBUSY);
