@@ -142,7 +142,7 @@ static int cancelled(struct timerthread *tt, struct slot *s, timerthread_id id,
 	 * For tools: the caller knows now what has become of the timer, if
 	 * there ever was one in this slot.
 	 */
-	if (unlikely(tool_here() != NULL) && atom32_load(&s->state) != 0)
+	if (tool_here() && atom32_load(&s->state) != 0)
 		tool_acquire(s);
 	r = engine_cancelled(&tt->engine, s, r);
 	PROBE2(cancel, id, r);
