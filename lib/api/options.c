@@ -62,7 +62,7 @@ TT_EXPORT_RARE int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 TT_EXPORT_RARE int timerthread_set_clock(struct timerthread *tt,
 					 clockid_t clock)
 {
-	int r = options_begin(tt, sleeper_knows(clock));
+	int r = options_begin(tt, clock_name(clock) != NULL);
 
 	if (r < 0)
 		return r;
