@@ -44,19 +44,22 @@ static void add_head(struct text *t, struct timerthread *tt)
 		 instance_now(tt));
 }
 
-static void add_options(struct text *t, const struct options *o)
+static void add_options(struct text *t, const struct timerthread *tt)
 {
+	const struct options *o = &tt->options;
+	const struct engine *e = &tt->engine;
+
 	text_add(t, "options\n");
 	add_number(t, "buckets", o->buckets);
-	add_duration(t, "slack", o->slack);
+	add_duration(t, "slack", e->wakeup.slack);
 	add_duration(t, "rest", o->rest);
 	add_duration(t, "spin", o->spin);
-	add_number(t, "most timers (0: no cap)", o->max_timers);
+	add_number(t, "most timers (0: no cap)", e->cap.max);
 	add_number(t, "reserve, timers", o->reserve);
 	text_add(t, "  executor: %s\n", o->submitting.fn ? "yes" : "no");
-	text_add(t, "  task id: %s\n", o->task_id.fn ? "yes" : "no");
-	if (o->slow.hook)
-		add_duration(t, "slow hook after", o->slow.threshold);
+	text_add(t, "  task id: %s\n", e->task_id.fn ? "yes" : "no");
+	if (e->slow.hook)
+		add_duration(t, "slow hook after", e->slow.threshold);
 }
 
 static void add_stats(struct text *t, const uint64_t *n)
@@ -219,7 +222,7 @@ static void fill(struct text *t, struct timerthread *tt)
 	pthread_mutex_lock(&tt->mutex);
 	lives = instance_lives(tt);
 	add_head(t, tt);
-	add_options(t, &tt->options);
+	add_options(t, tt);
 	pthread_mutex_unlock(&tt->mutex);
 	if (lives)
 		add_what_lives(t, tt);
