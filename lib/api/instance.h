@@ -158,7 +158,7 @@ static inline bool instance_inherited(const struct timerthread *tt)
  * Checks the arguments of a call, in this order: -EINVAL, there is no instance;
  * -ECHILD, it is inherited; -EINVAL, another argument is not valid.  Else 0.
  */
-static inline int instance_check(const struct timerthread *tt, bool valid)
+static TT_INLINE int instance_check(const struct timerthread *tt, bool valid)
 {
 	if (unlikely(!tt))
 		return -EINVAL;

@@ -12,9 +12,7 @@
 
 static void add_duration(struct text *t, const char *name, int64_t ns)
 {
-	text_add(t, "  %s: ", name);
-	text_add_seconds(t, (uint64_t)ns);
-	text_add(t, " s\n");
+	text_add(t, "  %s: %s s\n", name, text_seconds((uint64_t)ns).text);
 }
 
 static void add_number(struct text *t, const char *name, uint64_t n)
@@ -97,9 +95,10 @@ static void add_running(struct text *t, const struct timerthread *tt)
 
 	text_add(t, "running now\n");
 	while (running_next(tt, now, &s)) {
-		text_add(t, "  %#018" PRIx64 " for ", s.id);
-		text_add_seconds(t, (uint64_t)(now - s.since.steady));
-		text_add(t, " s: ");
+		uint64_t ns = (uint64_t)(now - s.since.steady);
+
+		text_add(t, "  %#018" PRIx64 " for %s s: ", s.id,
+			 text_seconds(ns).text);
 		text_add_address(t, (void *)s.fn);
 		text_add(t, ", argument %p\n", s.arg);
 	}
@@ -107,16 +106,14 @@ static void add_running(struct text *t, const struct timerthread *tt)
 
 static void add_time(struct text *t, int64_t deadline, int64_t now)
 {
-	uint64_t away = deadline > now ? (uint64_t)deadline - (uint64_t)now
-				       : (uint64_t)now - (uint64_t)deadline;
+	uint64_t away = (uint64_t)deadline - (uint64_t)now;
 
-	if (deadline == TIMERTHREAD_NEVER) {
+	if (deadline == TIMERTHREAD_NEVER)
 		text_add(t, "never");
-		return;
-	}
-	text_add(t, deadline > now ? "in " : "");
-	text_add_seconds(t, away);
-	text_add(t, deadline > now ? " s" : " s ago");
+	else if (deadline > now)
+		text_add(t, "in %s s", text_seconds(away).text);
+	else
+		text_add(t, "%s s ago", text_seconds(-away).text);
 }
 
 static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
@@ -185,11 +182,9 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 
 		text_add(t, "  %#018" PRIx64 " ", p->id);
 		add_time(t, p->timer.deadline, now);
-		if (p->timer.period > 0) {
-			text_add(t, ", every ");
-			text_add_seconds(t, (uint64_t)p->timer.period);
-			text_add(t, " s");
-		}
+		if (p->timer.period > 0)
+			text_add(t, ", every %s s",
+				 text_seconds((uint64_t)p->timer.period).text);
 		text_add(t, ": ");
 		text_add_address(t, (void *)p->timer.fn);
 		text_add(t, ", argument %p\n", p->timer.arg);
@@ -198,16 +193,15 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 
 static void add_what_lives(struct text *t, struct timerthread *tt)
 {
-	struct histogram_counts c[HISTOGRAMS];
-	uint64_t n[STATS];
+	struct figures f;
 	int64_t now;
 
-	stats_read(tt, true, n);
-	stats_measured(tt, c);
-	add_stats(t, n);
-	add_quantiles(t, "lateness", &c[TIMERTHREAD_HISTOGRAM_LATENESS]);
+	stats_read(tt, FROM_ALL, &f);
+	add_stats(t, f.stat);
+	add_quantiles(t, "lateness",
+		      &f.histogram[TIMERTHREAD_HISTOGRAM_LATENESS]);
 	add_quantiles(t, "run time of callbacks",
-		      &c[TIMERTHREAD_HISTOGRAM_RUN_TIME]);
+		      &f.histogram[TIMERTHREAD_HISTOGRAM_RUN_TIME]);
 	add_running(t, tt);
 	now = instance_now(tt);
 	add_buckets(t, tt, now);
