@@ -1,109 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/driver.h"
-#include "api/executor.h"
+/*
+ * The drivers that are calls of the program: an event loop, and a test with a
+ * virtual clock.
+ *
+ * Guarantees, also for the timer thread:
+ *  1. From the beginning of a driver's work to its driver_end, no other turn
+ *     begins, and the instance is not freed.
+ *  2. A call that comes while a turn is ending waits for the end, and is not
+ *     refused.
+ */
+#include "api/instance.h"
 #include "base/keep.h"
 #include "engine/reclaim.h"
-#include "os/tool.h"
+#include "engine/turn.h"
 
-/* Sets what the engine takes from the options. */
-static void set_options(struct timerthread *tt, const struct start *how)
-{
-	const struct options *o = &tt->options;
-	struct engine *e = &tt->engine;
-
-	/* A start that failed may have made it virtual. */
-	e->watch = how->driver == DRIVER_VIRTUAL
-			   ? WATCH_VIRTUAL(how->now)
-			   : (struct watch){.clock = instance_clock(tt)};
-	e->hand_over = o->submitting.fn ? executor_hand_over : NULL;
-	e->task_id = o->task_id;
-	e->slow = o->slow;
-	e->dispatch_time = how->driver == DRIVER_POLLED ? o->dispatch_time : 0;
-	e->cap.max = o->max_timers;
-	e->wakeup.wake = how->driver == DRIVER_POLLED ? o->waking.fn : NULL;
-	e->wakeup.wake_ctx = o->waking.ctx;
-	e->wakeup.slack = o->slack;
-	/* A loop does not.  A timer within the slack need not be on time. */
-	e->wakeup.spin = how->driver == DRIVER_THREAD && o->spin > o->slack
-				 ? o->spin - o->slack
-				 : 0;
-}
-
-/*
- * With a virtual clock, the same calls should have the same results each time.
- * So there is one bucket: the bucket of a call depends on its CPU, and the
- * order of equal deadlines depends on the bucket.
- */
-static int start_engine(struct timerthread *tt, const struct start *how)
-{
-	struct engine *e = &tt->engine;
-	uint32_t n = how->driver == DRIVER_VIRTUAL ? 1 : tt->options.buckets;
-	int r;
-
-	set_options(tt, how);
-	if (tt->options.submitting.fn && !runs_open(&tt->runs, n))
-		return -ENOMEM;
-	r = engine_open(e, n, how->driver == DRIVER_POLLED);
-	if (r == 0 && !engine_reserve(e, tt->options.reserve))
-		r = -ENOMEM;
-	/* The descriptor is not readable until a timer is due. */
-	if (r == 0 && how->driver == DRIVER_POLLED)
-		wakeup_lie_down(&e->wakeup, INT64_MAX);
-	if (r == 0 && how->begin)
-		r = -how->begin(tt, how->arg);
-	if (r == 0) {
-		intake_set_open(e->intake, true);
-	} else {
-		engine_close(e, false);
-		runs_free(&tt->runs);
-	}
-	return r;
-}
-
-static int start_new(struct timerthread *tt, const struct start *how)
-{
-	/* Before there is a thread that compares with it. */
-	uint32_t born = fork_need_generation();
-	int r = start_engine(tt, how);
-
-	if (r < 0)
-		return r;
-	tt->driver = how->driver;
-	tt->life = LIFE_RUNNING;
-	instances_add(&tt->listed, tt);
-	if (how->ret_fd)
-		*how->ret_fd = tt->engine.wakeup.sleeper.fd;
-	/* Release: pairs with the load in instance_lives. */
-	atom32_store_release(&tt->engine.born, born);
-	if (tt->engine.cap.max == 0 && !tool_here())
-		atom32_store_release(&tt->engine.plain, born);
-	return 0;
-}
-
-/* With the mutex held: no option changes any more. */
-static int start_once(struct timerthread *tt, const struct start *how)
-{
-	/* A descriptor, or a function in its place. */
-	if (how->driver == DRIVER_POLLED &&
-	    !how->ret_fd != (tt->options.waking.fn != NULL))
-		return -EINVAL;
-	if (tt->life != LIFE_NEW)
-		return tt->life == LIFE_RUNNING ? -EBUSY : -ESHUTDOWN;
-	return start_new(tt, how);
-}
-
-int start_instance(struct timerthread *tt, bool valid, const struct start *how)
-{
-	KEEP_ERRNO;
-	int r = instance_check(tt, valid);
-
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&tt->mutex);
-	r = start_once(tt, how);
-	pthread_mutex_unlock(&tt->mutex);
-	return r;
-}
+#include <limits.h>
 
 /* With the mutex held.  inside: the caller is a callback. */
 static int check_driver(struct timerthread *tt, enum driver driver, bool inside)
@@ -117,7 +28,12 @@ static int check_driver(struct timerthread *tt, enum driver driver, bool inside)
 	return tt->turning || inside ? -EBUSY : 0;
 }
 
-int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
+/*
+ * Returns 0 or an error.  -EINVAL: the instance has another driver, or none, or
+ * an argument is not valid.  -ECHILD.  -ESHUTDOWN.  -EBUSY: another turn is
+ * going on, or the caller is a callback.
+ */
+static int driver_begin(struct timerthread *tt, enum driver driver, bool valid)
 {
 	int r = instance_check(tt, valid);
 	bool inside;
@@ -149,4 +65,53 @@ void driver_end(struct timerthread *tt)
 	}
 	tt->turning = false;
 	instance_leave(tt);
+}
+
+/* A batch (see turn.h) up to the time at which it begins. */
+TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
+{
+	int r = driver_begin(tt, DRIVER_POLLED, true);
+
+	if (r < 0)
+		return r;
+	KEEP_THREAD_UNLESS(tt->engine.task_id.fn);
+	wakeup_rise(&tt->engine.wakeup);
+	if (!engine_turn(&tt->engine, instance_now(tt)))
+		return -ECHILD;
+	r = tt->engine.ran;
+	driver_end(tt);
+	return r;
+}
+
+/* Goes from one deadline to the next.  False: in a child of fork(2). */
+static bool run_until(struct timerthread *tt, int64_t end, int *ran)
+{
+	struct engine *e = &tt->engine;
+	int64_t next, now = watch_now(&e->watch);
+
+	do {
+		next = engine_next(e, end);
+		now = next > now ? next : now;
+		if (wakeup_stopping(&e->wakeup))
+			break;
+		watch_set(&e->watch, now);
+		if (!engine_turn(e, now))
+			return false;
+		*ran += e->ran < INT_MAX - *ran ? e->ran : INT_MAX - *ran;
+	} while (e->ran > 0 || now < end || e->again);
+	return true;
+}
+
+TT_EXPORT int timerthread_advance(struct timerthread *tt, int64_t ns)
+{
+	int r = driver_begin(tt, DRIVER_VIRTUAL, ns >= 0), ran = 0;
+
+	if (r < 0)
+		return r;
+	KEEP_THREAD_UNLESS(tt->engine.task_id.fn);
+	ns = clock_add(watch_now(&tt->engine.watch), ns);
+	if (!run_until(tt, ns, &ran))
+		return -ECHILD;
+	driver_end(tt);
+	return ran;
 }

@@ -2,7 +2,7 @@
 /*
  * The driver that is a thread of the instance's own.
  */
-#include "api/driver.h"
+#include "api/instance.h"
 #include "engine/reclaim.h"
 #include "engine/turn.h"
 #include "os/call.h"
@@ -103,7 +103,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static int begin_thread(struct timerthread *tt, void *attr)
+int driver_begin_thread(struct timerthread *tt, const pthread_attr_t *attr)
 {
 	int r;
 
@@ -113,23 +113,4 @@ static int begin_thread(struct timerthread *tt, void *attr)
 	if (r == 0 && tt->options.is_default)
 		thread_make_ordinary(tt->thread);
 	return r;
-}
-
-static bool joinable(const pthread_attr_t *attr)
-{
-	int state;
-
-	return !attr || (pthread_attr_getdetachstate(attr, &state) == 0 &&
-			 state == PTHREAD_CREATE_JOINABLE);
-}
-
-TT_EXPORT int timerthread_start(struct timerthread *tt,
-				const pthread_attr_t *attr)
-{
-	return start_instance(tt, joinable(attr),
-			      &(struct start){
-				      .driver = DRIVER_THREAD,
-				      .begin = begin_thread,
-				      .arg = (void *)(uintptr_t)attr,
-			      });
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-void instance_init(struct timerthread *tt)
+static void init(struct timerthread *tt)
 {
 	memset(tt, 0, sizeof(*tt));
 	engine_init(&tt->engine, tt);
@@ -15,10 +15,25 @@ void instance_init(struct timerthread *tt)
 	condition_init(&tt->changed, CLOCK_MONOTONIC);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
-	tt->options.slow.threshold = INT64_MAX;
 	tt->options.buckets = intake_default_buckets();
 	atom32_store(&tt->options.clock, CLOCK_MONOTONIC);
 	instances_add(&tt->listed, tt);
+}
+
+TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)
+{
+	KEEP_ERRNO;
+	struct timerthread *tt;
+
+	if (!ret_tt)
+		return -EINVAL;
+	tt = fork_watch() == 0 ? memory_alloc_aligned(TT_FAR_APART, sizeof(*tt))
+			       : NULL;
+	if (!tt)
+		return -ENOMEM;
+	init(tt);
+	*ret_tt = tt;
+	return 0;
 }
 
 TT_NOINLINE int instance_why_not(struct timerthread *tt)
@@ -32,20 +47,6 @@ TT_NOINLINE int instance_why_not(struct timerthread *tt)
 		r = tt->life == LIFE_NEW ? -EINVAL : -ESHUTDOWN;
 	pthread_mutex_unlock(&tt->mutex);
 	return r;
-}
-
-/* In a child, the mutex may be in any state.  It holds no memory. */
-void instance_free(struct timerthread *tt, bool inherited)
-{
-	instances_remove(&tt->listed);
-	if (!inherited) {
-		await_empty(&tt->engine.await);
-		pthread_cond_destroy(&tt->changed);
-		pthread_mutex_destroy(&tt->mutex);
-	}
-	engine_close(&tt->engine, inherited);
-	runs_free(&tt->runs);
-	memory_free(tt);
 }
 
 TT_EXPORT_RARE int timerthread_set_data(struct timerthread *tt, void *data)
@@ -100,31 +101,4 @@ bool instance_owns_thread(const struct timerthread *tt)
 	return thread_serves(tt) && instance_lives(tt) &&
 	       tt->driver == DRIVER_THREAD &&
 	       pthread_equal(tt->thread, pthread_self());
-}
-
-void instance_leave(struct timerthread *tt)
-{
-	bool orphaned = atom32_load(&tt->engine.orphaned);
-	bool over = orphaned && instance_is_quiet(tt);
-	/* Are all called?  Only if they are closed, and the driver is quiet. */
-	bool called = ((tt->runs.given - tt->runs.called) & TALLY_MAX) == 0;
-	bool last = over && called && tt->joiners == 0;
-
-	/*
-	 * Else a thread that is in stop joins the timer thread.  As a rule that
-	 * detaches itself: a thread that has ended, and is then detached, stays
-	 * for DRD, which takes a later one with its pthread_t for it.
-	 */
-	if (orphaned && !tt->turning && tt->driver == DRIVER_THREAD &&
-	    !tt->reaped && tt->joiners == 0) {
-		tt->reaped = true;
-		pthread_detach(tt->thread);
-	}
-	/* A run that an executor still has must not keep a descriptor open. */
-	if (over)
-		sleeper_close(&tt->engine.wakeup.sleeper, false);
-	pthread_cond_broadcast(&tt->changed);
-	pthread_mutex_unlock(&tt->mutex);
-	if (last)
-		instance_free(tt, false);
 }

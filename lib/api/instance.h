@@ -13,7 +13,6 @@
  */
 #pragma once
 
-#include "api/instances.h"
 #include "engine/engine.h"
 #include "engine/runs.h"
 #include "os/fork.h"
@@ -54,20 +53,26 @@ struct submitting {
 	void *ctx;
 };
 
-/* What may be set before start. */
+/* The place of an instance on the list of all; see instances.c. */
+struct instance_link {
+	struct timerthread *instance; /* constant once it was added */
+	/* Protected by fork_page.lock. */
+	uintptr_t next;     /* the next link, negated; 0: this is the last */
+	uintptr_t previous; /* the link before, or the head, negated */
+	/* Of the list that it is on (see fork.h); 0: on none.  The owner's. */
+	uint32_t generation;
+};
+
+/* What may be set before start, but for what is set in the engine itself. */
 struct options {
 	char name[THREAD_NAME_SIZE];
 	uint32_t buckets;
 	atom32 clock; /* a clockid_t; any thread reads it at any time */
-	int64_t slack;
 	int64_t spin;
-	size_t max_timers;
 	size_t reserve; /* timers */
 	struct hooks hooks;
 	struct submitting submitting;
 	struct waking waking;
-	struct task_id task_id;
-	struct slow slow;
 	int64_t dispatch_time;
 	bool is_default; /* never stopped; see default.c */
 };
@@ -95,10 +100,22 @@ struct timerthread {
 	bool reaping;     /* it is being joined */
 	unsigned joiners; /* threads that wait for the end of callbacks */
 	pthread_t thread;
-	/* Their headers say what protects them. */
+	/* What protects these is said there. */
 	struct runs runs;
 	struct instance_link listed;
 };
+
+/*
+ * The list's head, whose next is the first one.  The name has the library's
+ * prefix: programs may have `instances`, too.
+ */
+extern struct instance_link timerthread_instances;
+
+/* Does nothing if it is already on this process's list. */
+void instances_add(struct instance_link *l, struct timerthread *tt);
+
+/* Does nothing if it is not on this process's list. */
+void instances_remove(struct instance_link *l);
 
 /*
  * Was it started by this process?  Acquire: pairs with the store in start_new,
@@ -138,7 +155,7 @@ static inline bool instance_inherited(const struct timerthread *tt)
  * Checks the arguments of a call, in this order: -EINVAL, there is no instance;
  * -ECHILD, it is inherited; -EINVAL, another argument is not valid.  Else 0.
  */
-static inline int instance_check(const struct timerthread *tt, bool valid)
+static TT_INLINE int instance_check(const struct timerthread *tt, bool valid)
 {
 	if (unlikely(!tt))
 		return -EINVAL;
@@ -201,15 +218,6 @@ bool instance_inside(const struct timerthread *tt, timerthread_id id);
  */
 bool instance_owns_thread(const struct timerthread *tt);
 
-/* Default options, nothing started. */
-void instance_init(struct timerthread *tt);
-
-/*
- * Frees it and what start made for it.  Nothing of it may run.  inherited: in a
- * child of fork(2).
- */
-void instance_free(struct timerthread *tt, bool inherited);
-
 /* With the mutex held, after a stop.  True: nothing runs, nor will it. */
 static inline bool instance_is_quiet(const struct timerthread *tt)
 {
@@ -221,3 +229,12 @@ static inline bool instance_is_quiet(const struct timerthread *tt)
  * is orphaned (engine.h) and no other thread will.
  */
 void instance_leave(struct timerthread *tt);
+
+/*
+ * For start.c, with the mutex held: begins a thread that takes turns once the
+ * mutex was released.  0 or a positive errno.
+ */
+int driver_begin_thread(struct timerthread *tt, const pthread_attr_t *attr);
+
+/* A driver's end: after the last turn of a thread or a call.  Leaves tt. */
+void driver_end(struct timerthread *tt);

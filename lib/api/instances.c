@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/instances.h"
-
-#include "os/fork.h"
+/*
+ * All instances that exist, for a debugger: gdb/libtimerthread-gdb.py begins
+ * here.  Nothing in the library reads it.
+ *
+ * Guarantees:
+ *  1. An instance is on the list from instances_add to instances_remove.
+ *  2. Addresses on the list are negated.  So a leak checker does not find them
+ *     there, and reports an instance that was forgotten.
+ *  3. In a child of fork(2), the list begins empty: the parent's instances are
+ *     not the child's.  (In memory, it is as the parent left it until it is
+ *     used.  So a child that dumps its core at once shows the parent's.)  An
+ *     instance that was created before the fork and is started in the child is
+ *     put on the child's list then.
+ *
+ * Any thread.
+ */
+#include "api/instance.h"
 #include "os/tool.h"
 
 struct instance_link timerthread_instances;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of an instance: create, stop, destroy; its start is in driver.c.
+ * The end of an instance: stop, destroy.
  *
  * A stop shuts the buckets, each under its lock, before it stops the driver.
  * So a schedule call has either put its timer into its bucket by then, or
@@ -14,20 +14,48 @@
 #include "os/memory.h"
 #include "os/tool.h"
 
-TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)
+/*
+ * Frees it and what start made for it.  Nothing of it may run.  inherited: in a
+ * child of fork(2), where the mutex may be in any state; it holds no memory.
+ */
+static void free_instance(struct timerthread *tt, bool inherited)
 {
-	KEEP_ERRNO;
-	struct timerthread *tt;
+	instances_remove(&tt->listed);
+	if (!inherited) {
+		await_empty(&tt->engine.await);
+		pthread_cond_destroy(&tt->changed);
+		pthread_mutex_destroy(&tt->mutex);
+	}
+	engine_close(&tt->engine, inherited);
+	runs_free(&tt->runs);
+	memory_free(tt);
+}
 
-	if (!ret_tt)
-		return -EINVAL;
-	tt = fork_watch() == 0 ? memory_alloc_aligned(TT_FAR_APART, sizeof(*tt))
-			       : NULL;
-	if (!tt)
-		return -ENOMEM;
-	instance_init(tt);
-	*ret_tt = tt;
-	return 0;
+void instance_leave(struct timerthread *tt)
+{
+	bool orphaned = atom32_load(&tt->engine.orphaned);
+	bool over = orphaned && instance_is_quiet(tt);
+	/* Are all called?  Only if they are closed, and the driver is quiet. */
+	bool called = ((tt->runs.given - tt->runs.called) & TALLY_MAX) == 0;
+	bool last = over && called && tt->joiners == 0;
+
+	/*
+	 * Else a thread that is in stop joins the timer thread.  As a rule that
+	 * detaches itself: a thread that has ended, and is then detached, stays
+	 * for DRD, which takes a later one with its pthread_t for it.
+	 */
+	if (orphaned && !tt->turning && tt->driver == DRIVER_THREAD &&
+	    !tt->reaped && tt->joiners == 0) {
+		tt->reaped = true;
+		pthread_detach(tt->thread);
+	}
+	/* A run that an executor still has must not keep a descriptor open. */
+	if (over)
+		sleeper_close(&tt->engine.wakeup.sleeper, false);
+	pthread_cond_broadcast(&tt->changed);
+	pthread_mutex_unlock(&tt->mutex);
+	if (last)
+		free_instance(tt, false);
 }
 
 /* With the mutex held, which it releases meanwhile.  The driver has ended. */
@@ -156,7 +184,7 @@ TT_EXPORT_RARE void timerthread_destroy(struct timerthread *tt)
 	if (!instance_inherited(tt))
 		r = stop(tt, INT64_MAX);
 	if (r == -ECHILD) {
-		instance_free(tt, true);
+		free_instance(tt, true);
 		return;
 	}
 	while (r == 0 && tt->joiners > 0)

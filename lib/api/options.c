@@ -23,11 +23,13 @@ static int options_begin(struct timerthread *tt, bool valid)
 	return -EBUSY;
 }
 
-#define OPTION(member)                                                         \
-	offsetof(struct options, member),                                      \
-		sizeof(((struct options *)NULL)->member)
+/* Each stands for offset and size: in the options, or in the engine itself. */
+#define PLACE(member)                                                          \
+	offsetof(struct timerthread, member),                                  \
+		sizeof(((struct timerthread *)NULL)->member)
+#define OPTION(member)        PLACE(options.member)
+#define ENGINE_OPTION(member) PLACE(engine.member)
 
-/* OPTION(member) stands for offset and size. */
 static int set_option(struct timerthread *tt, bool valid, size_t offset,
 		      size_t size, const void *value)
 {
@@ -35,7 +37,7 @@ static int set_option(struct timerthread *tt, bool valid, size_t offset,
 
 	if (r < 0)
 		return r;
-	memcpy((char *)&tt->options + offset, value, size);
+	memcpy((char *)tt + offset, value, size);
 	pthread_mutex_unlock(&tt->mutex);
 	return 0;
 }
@@ -62,7 +64,7 @@ TT_EXPORT_RARE int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 TT_EXPORT_RARE int timerthread_set_clock(struct timerthread *tt,
 					 clockid_t clock)
 {
-	int r = options_begin(tt, sleeper_knows(clock));
+	int r = options_begin(tt, clock_name(clock) != NULL);
 
 	if (r < 0)
 		return r;
@@ -73,7 +75,7 @@ TT_EXPORT_RARE int timerthread_set_clock(struct timerthread *tt,
 
 TT_EXPORT_RARE int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 {
-	return set_option(tt, ns >= 0, OPTION(slack), &ns);
+	return set_option(tt, ns >= 0, ENGINE_OPTION(wakeup.slack), &ns);
 }
 
 TT_EXPORT_RARE int timerthread_set_spin(struct timerthread *tt, int64_t ns)
@@ -83,7 +85,7 @@ TT_EXPORT_RARE int timerthread_set_spin(struct timerthread *tt, int64_t ns)
 
 TT_EXPORT_RARE int timerthread_set_max_timers(struct timerthread *tt, size_t n)
 {
-	return set_option(tt, true, OPTION(max_timers), &n);
+	return set_option(tt, true, ENGINE_OPTION(cap.max), &n);
 }
 
 TT_EXPORT_RARE int timerthread_set_reserve(struct timerthread *tt, size_t n)
@@ -114,7 +116,7 @@ TT_EXPORT_RARE int timerthread_set_task_id(struct timerthread *tt,
 {
 	const struct task_id t = {task_id, ctx};
 
-	return set_option(tt, true, OPTION(task_id), &t);
+	return set_option(tt, true, ENGINE_OPTION(task_id), &t);
 }
 
 TT_EXPORT_RARE int timerthread_set_thread_hooks(struct timerthread *tt,
@@ -134,7 +136,7 @@ TT_EXPORT_RARE int timerthread_set_slow_hook(struct timerthread *tt,
 {
 	const struct slow s = {hook ? threshold : INT64_MAX, hook, ctx};
 
-	return set_option(tt, threshold >= 0, OPTION(slow), &s);
+	return set_option(tt, threshold >= 0, ENGINE_OPTION(slow), &s);
 }
 
 TT_EXPORT_RARE int timerthread_set_dispatch_time(struct timerthread *tt,

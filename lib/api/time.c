@@ -18,7 +18,20 @@ TT_EXPORT int64_t timerthread_now(const struct timerthread *tt)
 
 TT_EXPORT int64_t timerthread_from_timespec(int64_t tv_sec, int64_t tv_nsec)
 {
-	return clock_from_timespec(tv_sec, tv_nsec);
+	int64_t sec = clock_add(tv_sec, tv_nsec / NS_PER_S);
+	int64_t rest = tv_nsec % NS_PER_S, t;
+
+	/* With the same sign, the product overflows only if the sum does. */
+	if (sec > 0 && rest < 0) {
+		sec--;
+		rest += NS_PER_S;
+	} else if (sec < 0 && rest > 0) {
+		sec++;
+		rest -= NS_PER_S;
+	}
+	if (__builtin_mul_overflow(sec, (int64_t)NS_PER_S, &t))
+		return sec > 0 ? INT64_MAX : INT64_MIN;
+	return clock_add(t, rest);
 }
 
 /* The number in this range that can be divided by the largest power of two. */

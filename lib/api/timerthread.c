@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls on timers: check the arguments, find the part, call it.
+ * The calls on timers, and what a callback can ask about its own run: check the
+ * arguments, find the part, call it.
  */
 #include "api/instance.h"
 #include "base/probe.h"
@@ -11,14 +12,10 @@
 /* No place is free: because of the cap, or after a stop because of that. */
 static TT_NOINLINE int why_full(struct timerthread *tt)
 {
-	int r;
-
-	pthread_mutex_lock(&tt->mutex);
-	r = tt->life == LIFE_RUNNING ? -EAGAIN : -ESHUTDOWN;
-	if (r == -EAGAIN)
-		counter_add(&tt->capped, 1);
-	pthread_mutex_unlock(&tt->mutex);
-	return r;
+	if (wakeup_stopping(&tt->engine.wakeup))
+		return -ESHUTDOWN;
+	instance_count(tt, &tt->capped);
+	return -EAGAIN;
 }
 
 /* The bucket was never used, has no memory for the timer, or is shut. */
@@ -142,7 +139,7 @@ static int cancelled(struct timerthread *tt, struct slot *s, timerthread_id id,
 	 * For tools: the caller knows now what has become of the timer, if
 	 * there ever was one in this slot.
 	 */
-	if (unlikely(tool_here() != NULL) && atom32_load(&s->state) != 0)
+	if (tool_here() && atom32_load(&s->state) != 0)
 		tool_acquire(s);
 	r = engine_cancelled(&tt->engine, s, r);
 	PROBE2(cancel, id, r);
@@ -314,6 +311,32 @@ TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 	return bucket_get_deadline(
 		intake_bucket(tt->engine.intake, slot_index(id)), s, id,
 		ret_deadline);
+}
+
+TT_EXPORT int timerthread_get_current(struct timerthread **ret_tt,
+				      timerthread_id *ret_id)
+{
+	const struct current *c = inside_current();
+
+	if (!c)
+		return -ENOENT;
+	if (ret_tt)
+		*ret_tt = c->tt;
+	if (ret_id)
+		*ret_id = c->id;
+	return 0;
+}
+
+TT_EXPORT int timerthread_get_overrun(uint64_t *ret_n)
+{
+	const struct current *c = inside_current();
+
+	if (!ret_n)
+		return -EINVAL;
+	if (!c)
+		return -ENOENT;
+	*ret_n = c->overrun;
+	return 0;
 }
 
 TT_EXPORT const char *timerthread_version(void)

@@ -9,8 +9,10 @@
 #define TT_EXPORT __attribute__((visibility("default")))
 /* Seldom called: such code is small rather than fast, and lies together. */
 #define TT_EXPORT_RARE __attribute__((visibility("default"), cold))
-#define TT_NOINLINE    __attribute__((noinline))
-#define TT_INLINE      inline __attribute__((always_inline))
+/* A function that the program may have, or not. */
+#define TT_WEAK     __attribute__((weak, visibility("default")))
+#define TT_NOINLINE __attribute__((noinline))
+#define TT_INLINE   inline __attribute__((always_inline))
 
 /*
  * Keeps an address in a register.  Else gcc may compute it again where it is

@@ -64,9 +64,15 @@ void text_add(struct text *t, const char *format, ...)
 	t->held += n < room ? n : room - (room > 0);
 }
 
-void text_add_seconds(struct text *t, uint64_t ns)
+struct seconds text_seconds(uint64_t ns)
 {
-	text_add(t, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	struct seconds s;
+	struct text t = {.to = s.text, .size = sizeof(s.text)};
+
+	text_add(&t, "%" PRIu64 ".%09" PRIu64, ns / 1000000000,
+		 ns % 1000000000);
+	text_end(&t);
+	return s;
 }
 
 void text_add_address(struct text *t, const void *address)

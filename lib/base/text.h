@@ -37,7 +37,10 @@ __attribute__((format(printf, 2, 3))) void text_add(struct text *t,
 						    const char *format, ...);
 
 /* Nanoseconds as seconds, with nine decimals. */
-void text_add_seconds(struct text *t, uint64_t ns);
+struct seconds {
+	char text[22];
+};
+struct seconds text_seconds(uint64_t ns);
 
 /*
  * An address, and where it is in the files that the process has loaded.  The

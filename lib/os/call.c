@@ -10,11 +10,9 @@
  * and a callback may change its thread.
  */
 #include "os/call.h"
-#include "base/base.h"
 #include "base/text.h"
 #include "os/fork.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <unwind.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/clock.h"
-#include "base/atomic.h"
 
 int64_t clock_now(clockid_t clock)
 {
@@ -10,11 +9,21 @@ int64_t clock_now(clockid_t clock)
 	return POINT_CLOCK((int64_t)t.tv_sec * NS_PER_S + t.tv_nsec);
 }
 
+/* Systems that are not Linux may not have the last one. */
 const char *clock_name(clockid_t clock)
 {
-	if (clock == CLOCK_REALTIME)
+	switch (clock) {
+	case CLOCK_MONOTONIC:
+		return "monotonic";
+	case CLOCK_REALTIME:
 		return "realtime";
-	return clock == CLOCK_MONOTONIC ? "monotonic" : "boottime";
+#ifdef CLOCK_BOOTTIME
+	case CLOCK_BOOTTIME:
+		return "boottime";
+#endif
+	default:
+		return NULL;
+	}
 }
 
 /* A time_t of 32 bits ends in 2038. */
@@ -27,23 +36,6 @@ struct timespec clock_timespec(int64_t t)
 		.tv_sec = (time_t)(s < latest ? s : latest),
 		.tv_nsec = (long)(t % NS_PER_S),
 	};
-}
-
-int64_t clock_from_timespec(int64_t s, int64_t ns)
-{
-	int64_t sec = clock_add(s, ns / NS_PER_S), rest = ns % NS_PER_S, t;
-
-	/* With the same sign, the product overflows only if the sum does. */
-	if (sec > 0 && rest < 0) {
-		sec--;
-		rest += NS_PER_S;
-	} else if (sec < 0 && rest > 0) {
-		sec++;
-		rest -= NS_PER_S;
-	}
-	if (__builtin_mul_overflow(sec, (int64_t)NS_PER_S, &t))
-		return sec > 0 ? INT64_MAX : INT64_MIN;
-	return clock_add(t, rest);
 }
 
 int64_t clock_add(int64_t a, int64_t b)

@@ -16,11 +16,8 @@
 
 int64_t clock_now(clockid_t clock);
 
-/* The clock's name, for people. */
+/* Its name, for people; NULL: nothing here can sleep on this clock. */
 const char *clock_name(clockid_t clock);
-
-/* s and ns may have any value; saturates at INT64_MIN and INT64_MAX. */
-int64_t clock_from_timespec(int64_t s, int64_t ns);
 
 /* t is not negative. */
 struct timespec clock_timespec(int64_t t);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/memory.h"
-#include "base/base.h"
 #include "os/system.h"
 #include "os/tool.h"
 
@@ -11,7 +10,7 @@
 
 static TT_NOINLINE void *taken(void *p, size_t size)
 {
-	tool_heed();
+	tool_tell(TOOL_HEED, NULL, 0);
 	if (p)
 		tool_hide(p, size);
 	return p;
@@ -19,28 +18,28 @@ static TT_NOINLINE void *taken(void *p, size_t size)
 
 void *memory_alloc(size_t size)
 {
-	tool_ignore();
+	tool_tell(TOOL_IGNORE, NULL, 0);
 	return taken(malloc(size), size);
 }
 
 void *memory_alloc_aligned(size_t alignment, size_t size)
 {
-	tool_ignore();
+	tool_tell(TOOL_IGNORE, NULL, 0);
 	return taken(aligned_alloc(alignment, size), size);
 }
 
 void memory_free(void *p)
 {
-	tool_ignore();
+	tool_tell(TOOL_IGNORE, NULL, 0);
 	free(p);
-	tool_heed();
+	tool_tell(TOOL_HEED, NULL, 0);
 }
 
 void memory_move(void *to, const void *from, size_t size)
 {
-	tool_ignore();
+	tool_tell(TOOL_IGNORE, NULL, 0);
 	memmove(to, from, size);
-	tool_heed();
+	tool_tell(TOOL_HEED, NULL, 0);
 }
 
 /*
@@ -49,9 +48,8 @@ void memory_move(void *to, const void *from, size_t size)
  * only such memory points to an allocation, for example to a timer's argument,
  * it takes that for leaked.
  */
-#define WEAK __attribute__((weak, visibility("default")))
-WEAK void __lsan_register_root_region(const void *p, size_t size);
-WEAK void __lsan_unregister_root_region(const void *p, size_t size);
+TT_WEAK void __lsan_register_root_region(const void *p, size_t size);
+TT_WEAK void __lsan_unregister_root_region(const void *p, size_t size);
 
 void *pages_alloc(size_t size)
 {

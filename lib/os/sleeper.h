@@ -34,8 +34,6 @@ struct sleeper {
 	struct bell *bell; /* where there is no timerfd; constant */
 };
 
-bool sleeper_knows(clockid_t clock);
-
 /* 0, or a negative errno: the kernel refuses, or no descriptor is left. */
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled);
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/tool.h"
 
-#include <stdbool.h>
-
 #ifdef HAVE_VALGRIND
 #include <valgrind/drd.h>
 #include <valgrind/helgrind.h>
 #endif
 
-const struct tool *tool_found;
+tool_fn *tool_found;
 
 /*
  * ThreadSanitizer, of gcc and of clang; NULL: it is not used.  If it is, its
@@ -29,62 +27,52 @@ const struct tool *tool_found;
 
 #if defined(TT_TSAN) || !HAVE_WEAK
 
-static const struct tool *tool_tsan(void)
+static tool_fn *tool_tsan(void)
 {
 	return NULL;
 }
 
 #else
 
-#define WEAK __attribute__((weak, visibility("default")))
-
 /* Declared as in the runtime. */
-WEAK void __tsan_acquire(void *addr);
-WEAK void __tsan_release(void *addr);
-WEAK void AnnotateIgnoreReadsBegin(const char *file, int line);
-WEAK void AnnotateIgnoreReadsEnd(const char *file, int line);
-WEAK void AnnotateIgnoreWritesBegin(const char *file, int line);
-WEAK void AnnotateIgnoreWritesEnd(const char *file, int line);
+TT_WEAK void __tsan_acquire(void *addr);
+TT_WEAK void __tsan_release(void *addr);
+TT_WEAK void AnnotateIgnoreReadsBegin(const char *file, int line);
+TT_WEAK void AnnotateIgnoreReadsEnd(const char *file, int line);
+TT_WEAK void AnnotateIgnoreWritesBegin(const char *file, int line);
+TT_WEAK void AnnotateIgnoreWritesEnd(const char *file, int line);
 
-static void tsan_release(const volatile void *p)
+static void tell_tsan(enum tool_event event, const volatile void *p,
+		      size_t size)
 {
-	__tsan_release((void *)(uintptr_t)p);
-}
-
-static void tsan_acquire(const volatile void *p)
-{
-	__tsan_acquire((void *)(uintptr_t)p);
-}
-
-/* It does not see what the library does with its memory. */
-static void tsan_hide(const volatile void *p, size_t size)
-{
-	(void)p;
 	(void)size;
+	switch (event) {
+	case TOOL_RELEASE:
+		__tsan_release((void *)(uintptr_t)p);
+		break;
+	case TOOL_ACQUIRE:
+		__tsan_acquire((void *)(uintptr_t)p);
+		break;
+	case TOOL_HIDE: /* it does not see what the library does there */
+		break;
+	case TOOL_IGNORE:
+		AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+		AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+		break;
+	case TOOL_HEED:
+		AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+		AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+		break;
+	}
 }
 
-static void tsan_ignore(void)
+static tool_fn *tool_tsan(void)
 {
-	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-}
-
-static void tsan_heed(void)
-{
-	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-}
-
-static const struct tool *tool_tsan(void)
-{
-	static const struct tool tsan = {tsan_release, tsan_acquire, tsan_hide,
-					 tsan_ignore, tsan_heed};
-
 	return __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin &&
 			       AnnotateIgnoreReadsEnd &&
 			       AnnotateIgnoreWritesBegin &&
 			       AnnotateIgnoreWritesEnd
-		       ? &tsan
+		       ? tell_tsan
 		       : NULL;
 }
 
@@ -97,15 +85,18 @@ static const struct tool *tool_tsan(void)
  */
 #if !defined(HAVE_VALGRIND) || defined(NVALGRIND)
 
-static const struct tool *tool_valgrind(void)
+static tool_fn *tool_valgrind(void)
 {
 	return NULL;
 }
 
 #else
 
-/* The requests of the tool that is present.  Constant as tool_found. */
-static unsigned before, after, untracked;
+/*
+ * The requests of the tool that is present; 0: there is none for that event.
+ * Constant as tool_found.
+ */
+static unsigned request[TOOL_HEED + 1];
 
 /*
  * DRD keeps a segment of each thread for each address that was released, and
@@ -123,50 +114,36 @@ static const volatile void *place(const volatile void *p)
 	return share ? &places[(uintptr_t)p / TT_CACHE_LINE % PLACES] : p;
 }
 
-static void valgrind_release(const volatile void *p)
+static void tell_valgrind(enum tool_event event, const volatile void *p,
+			  size_t size)
 {
-	VALGRIND_DO_CLIENT_REQUEST_STMT(before, place(p), 0, 0, 0, 0);
+	if (request[event] != 0)
+		VALGRIND_DO_CLIENT_REQUEST_STMT(
+			request[event], event == TOOL_HIDE ? p : place(p), size,
+			0, 0, 0);
 }
 
-static void valgrind_acquire(const volatile void *p)
+static tool_fn *tool_valgrind(void)
 {
-	VALGRIND_DO_CLIENT_REQUEST_STMT(after, place(p), 0, 0, 0, 0);
-}
-
-static void valgrind_hide(const volatile void *p, size_t size)
-{
-	VALGRIND_DO_CLIENT_REQUEST_STMT(untracked, p, size, 0, 0, 0);
-}
-
-static void valgrind_nothing(void)
-{
-}
-
-static const struct tool *tool_valgrind(void)
-{
-	static const struct tool valgrind = {
-		valgrind_release, valgrind_acquire, valgrind_hide,
-		valgrind_nothing, valgrind_nothing,
-	};
 	unsigned char bits = 0, byte = 0;
 
 	if (!RUNNING_ON_VALGRIND)
 		return NULL;
 	/* Only helgrind can say which bytes it checks. */
 	if (VALGRIND_HG_GET_ABITS(&byte, &bits, sizeof(byte)) == 1) {
-		before = _VG_USERREQ__HG_USERSO_SEND_PRE;
-		after = _VG_USERREQ__HG_USERSO_RECV_POST;
-		untracked = _VG_USERREQ__HG_ARANGE_MAKE_UNTRACKED;
-		return &valgrind;
+		request[TOOL_RELEASE] = _VG_USERREQ__HG_USERSO_SEND_PRE;
+		request[TOOL_ACQUIRE] = _VG_USERREQ__HG_USERSO_RECV_POST;
+		request[TOOL_HIDE] = _VG_USERREQ__HG_ARANGE_MAKE_UNTRACKED;
+		return tell_valgrind;
 	}
 	/* Only DRD gives threads its own numbers, from 1. */
 	if (DRD_GET_DRD_THREADID == 0)
 		return NULL;
-	before = VG_USERREQ__DRD_ANNOTATE_HAPPENS_BEFORE;
-	after = VG_USERREQ__DRD_ANNOTATE_HAPPENS_AFTER;
-	untracked = VG_USERREQ__DRD_START_SUPPRESSION;
+	request[TOOL_RELEASE] = VG_USERREQ__DRD_ANNOTATE_HAPPENS_BEFORE;
+	request[TOOL_ACQUIRE] = VG_USERREQ__DRD_ANNOTATE_HAPPENS_AFTER;
+	request[TOOL_HIDE] = VG_USERREQ__DRD_START_SUPPRESSION;
 	share = true;
-	return &valgrind;
+	return tell_valgrind;
 }
 
 #endif

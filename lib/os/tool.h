@@ -29,54 +29,52 @@
 
 #include "base/base.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
-struct tool {
+enum tool_event {
 	/* What precedes a release happens before what follows the acquire. */
-	void (*release)(const volatile void *p);
-	void (*acquire)(const volatile void *p);
-	/* Memory that is the library's own, until it is freed. */
-	void (*hide)(const volatile void *p, size_t size);
+	TOOL_RELEASE,
+	TOOL_ACQUIRE,
+	TOOL_HIDE, /* memory that is the library's own, until it is freed */
 	/* Calls of the C library between these two are not checked. */
-	void (*ignore)(void);
-	void (*heed)(void);
+	TOOL_IGNORE,
+	TOOL_HEED,
 };
 
-/* Constant once the library is loaded.  Hidden: as fork_page. */
-extern const struct tool *tool_found __attribute__((visibility("hidden")));
+/* p and size: those that the functions below have, or none. */
+typedef void tool_fn(enum tool_event event, const volatile void *p,
+		     size_t size);
 
-/* The tool that is present, or NULL. */
-static inline const struct tool *tool_here(void)
+/*
+ * Tells the tool that is present; NULL: there is none.  Constant once the
+ * library is loaded.  Hidden: as fork_page.
+ */
+extern tool_fn *tool_found __attribute__((visibility("hidden")));
+
+static inline bool tool_here(void)
 {
-	return tool_found;
+	return unlikely(tool_found != NULL);
+}
+
+static inline void tool_tell(enum tool_event event, const volatile void *p,
+			     size_t size)
+{
+	if (tool_here())
+		tool_found(event, p, size);
 }
 
 static inline void tool_release(const volatile void *p)
 {
-	if (unlikely(tool_here() != NULL))
-		tool_here()->release(p);
+	tool_tell(TOOL_RELEASE, p, 0);
 }
 
 static inline void tool_acquire(const volatile void *p)
 {
-	if (unlikely(tool_here() != NULL))
-		tool_here()->acquire(p);
+	tool_tell(TOOL_ACQUIRE, p, 0);
 }
 
 static inline void tool_hide(const volatile void *p, size_t size)
 {
-	if (unlikely(tool_here() != NULL))
-		tool_here()->hide(p, size);
-}
-
-static inline void tool_ignore(void)
-{
-	if (unlikely(tool_here() != NULL))
-		tool_here()->ignore();
-}
-
-static inline void tool_heed(void)
-{
-	if (unlikely(tool_here() != NULL))
-		tool_here()->heed();
+	tool_tell(TOOL_HIDE, p, size);
 }

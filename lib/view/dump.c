@@ -12,9 +12,7 @@
 
 static void add_duration(struct text *t, const char *name, int64_t ns)
 {
-	text_add(t, "  %s: ", name);
-	text_add_seconds(t, (uint64_t)ns);
-	text_add(t, " s\n");
+	text_add(t, "  %s: %s s\n", name, text_seconds((uint64_t)ns).text);
 }
 
 static void add_number(struct text *t, const char *name, uint64_t n)
@@ -44,18 +42,21 @@ static void add_head(struct text *t, struct timerthread *tt)
 		 instance_now(tt));
 }
 
-static void add_options(struct text *t, const struct options *o)
+static void add_options(struct text *t, const struct timerthread *tt)
 {
+	const struct options *o = &tt->options;
+	const struct engine *e = &tt->engine;
+
 	text_add(t, "options\n");
 	add_number(t, "buckets", o->buckets);
-	add_duration(t, "slack", o->slack);
+	add_duration(t, "slack", e->wakeup.slack);
 	add_duration(t, "spin", o->spin);
-	add_number(t, "most timers (0: no cap)", o->max_timers);
+	add_number(t, "most timers (0: no cap)", e->cap.max);
 	add_number(t, "reserve, timers", o->reserve);
 	text_add(t, "  executor: %s\n", o->submitting.fn ? "yes" : "no");
-	text_add(t, "  task id: %s\n", o->task_id.fn ? "yes" : "no");
-	if (o->slow.hook)
-		add_duration(t, "slow hook after", o->slow.threshold);
+	text_add(t, "  task id: %s\n", e->task_id.fn ? "yes" : "no");
+	if (e->slow.hook)
+		add_duration(t, "slow hook after", e->slow.threshold);
 }
 
 static void add_stats(struct text *t, const uint64_t *n)
@@ -93,9 +94,10 @@ static void add_running(struct text *t, const struct timerthread *tt)
 
 	text_add(t, "running now\n");
 	while (running_next(tt, now, &s)) {
-		text_add(t, "  %#018" PRIx64 " for ", s.id);
-		text_add_seconds(t, (uint64_t)(now - s.since));
-		text_add(t, " s: ");
+		uint64_t ns = (uint64_t)(now - s.since);
+
+		text_add(t, "  %#018" PRIx64 " for %s s: ", s.id,
+			 text_seconds(ns).text);
 		text_add_address(t, (void *)s.fn);
 		text_add(t, ", argument %p\n", s.arg);
 	}
@@ -103,16 +105,14 @@ static void add_running(struct text *t, const struct timerthread *tt)
 
 static void add_time(struct text *t, int64_t deadline, int64_t now)
 {
-	uint64_t away = deadline > now ? (uint64_t)deadline - (uint64_t)now
-				       : (uint64_t)now - (uint64_t)deadline;
+	uint64_t away = (uint64_t)deadline - (uint64_t)now;
 
-	if (deadline == TIMERTHREAD_NEVER) {
+	if (deadline == TIMERTHREAD_NEVER)
 		text_add(t, "never");
-		return;
-	}
-	text_add(t, deadline > now ? "in " : "");
-	text_add_seconds(t, away);
-	text_add(t, deadline > now ? " s" : " s ago");
+	else if (deadline > now)
+		text_add(t, "in %s s", text_seconds(away).text);
+	else
+		text_add(t, "%s s ago", text_seconds(-away).text);
 }
 
 static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
@@ -181,11 +181,9 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 
 		text_add(t, "  %#018" PRIx64 " ", p->id);
 		add_time(t, p->timer.deadline, now);
-		if (p->timer.period > 0) {
-			text_add(t, ", every ");
-			text_add_seconds(t, (uint64_t)p->timer.period);
-			text_add(t, " s");
-		}
+		if (p->timer.period > 0)
+			text_add(t, ", every %s s",
+				 text_seconds((uint64_t)p->timer.period).text);
 		text_add(t, ": ");
 		text_add_address(t, (void *)p->timer.fn);
 		text_add(t, ", argument %p\n", p->timer.arg);
@@ -194,16 +192,15 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 
 static void add_what_lives(struct text *t, struct timerthread *tt)
 {
-	struct histogram_counts c[HISTOGRAMS];
-	uint64_t n[STATS];
+	struct figures f;
 	int64_t now;
 
-	stats_read(tt, true, n);
-	stats_measured(tt, c);
-	add_stats(t, n);
-	add_quantiles(t, "lateness", &c[TIMERTHREAD_HISTOGRAM_LATENESS]);
+	stats_read(tt, FROM_ALL, &f);
+	add_stats(t, f.stat);
+	add_quantiles(t, "lateness",
+		      &f.histogram[TIMERTHREAD_HISTOGRAM_LATENESS]);
 	add_quantiles(t, "run time of callbacks",
-		      &c[TIMERTHREAD_HISTOGRAM_RUN_TIME]);
+		      &f.histogram[TIMERTHREAD_HISTOGRAM_RUN_TIME]);
 	add_running(t, tt);
 	now = instance_now(tt);
 	add_buckets(t, tt, now);
@@ -218,7 +215,7 @@ static void fill(struct text *t, struct timerthread *tt)
 	pthread_mutex_lock(&tt->mutex);
 	lives = instance_lives(tt);
 	add_head(t, tt);
-	add_options(t, &tt->options);
+	add_options(t, tt);
 	pthread_mutex_unlock(&tt->mutex);
 	if (lives)
 		add_what_lives(t, tt);

@@ -21,8 +21,7 @@
 
 /* What a page tells of an instance. */
 struct told {
-	uint64_t stat[STATS];
-	struct histogram_counts histogram[HISTOGRAMS];
+	struct figures figures;
 	char label[LABEL_SIZE];
 };
 
@@ -54,37 +53,39 @@ static void add_histogram_samples(struct text *t, const char *name,
 	uint64_t all = histogram_number(c);
 
 	for (unsigned i = 1; i < HISTOGRAM_OCTAVES; i++) {
-		text_add(t, "timerthread_%s_bucket{name=\"%s\",le=\"", name,
-			 label);
-		text_add_seconds(
-			t, (UINT64_C(1) << (HISTOGRAM_FIRST_LOG2 + i)) - 1);
-		text_add(t, "\"} %" PRIu64 "\n",
+		uint64_t last = (UINT64_C(1) << (HISTOGRAM_FIRST_LOG2 + i)) - 1;
+
+		text_add(t,
+			 "timerthread_%s_bucket{name=\"%s\",le=\"%s\"} %" PRIu64
+			 "\n",
+			 name, label, text_seconds(last).text,
 			 histogram_below(c, (i + 1) * HISTOGRAM_STEPS));
 	}
 	text_add(t,
 		 "timerthread_%s_bucket{name=\"%s\",le=\"+Inf\"} %" PRIu64 "\n"
 		 "timerthread_%s_count{name=\"%s\"} %" PRIu64 "\n"
-		 "timerthread_%s_sum{name=\"%s\"} ",
-		 name, label, all, name, label, all, name, label);
-	text_add_seconds(t, c->sum);
-	text_add(t, "\n");
+		 "timerthread_%s_sum{name=\"%s\"} %s\n",
+		 name, label, all, name, label, all, name, label,
+		 text_seconds(c->sum).text);
 }
 
 static void add_samples(struct text *t, const struct fact *m,
 			const struct told *told)
 {
+	uint64_t n;
+
 	if (m->kind == HISTOGRAM) {
 		add_histogram_samples(t, m->name, told->label,
-				      &told->histogram[m->which]);
+				      &told->figures.histogram[m->which]);
 		return;
 	}
+	n = told->figures.stat[m->which];
 	text_add(t, "timerthread_%s%s{name=\"%s\"} ", m->name,
 		 m->kind == COUNTER ? "_total" : "", told->label);
 	if (m->unit == SECONDS)
-		text_add_seconds(t, told->stat[m->which]);
+		text_add(t, "%s\n", text_seconds(n).text);
 	else
-		text_add(t, "%" PRIu64, told->stat[m->which]);
-	text_add(t, "\n");
+		text_add(t, "%" PRIu64 "\n", n);
 }
 
 /*
@@ -171,8 +172,7 @@ static int format_all(struct timerthread *const *instances, size_t n,
 		      char *buf, size_t size)
 {
 	for (size_t i = 0; i < n; i++) {
-		stats_read(instances[i], true, all[i].stat);
-		stats_measured(instances[i], all[i].histogram);
+		stats_read(instances[i], FROM_ALL, &all[i].figures);
 		set_label(all[i].label, instances[i]);
 		tell_apart(all, i);
 	}

@@ -15,19 +15,6 @@ bool running_next(const struct timerthread *tt, int64_t by, struct run *s)
 	return best.id != UINT64_MAX;
 }
 
-static int64_t run_time(const struct run *s, int64_t now)
-{
-	return now > s->since ? now - s->since : 0;
-}
-
-int64_t running_longest(const struct timerthread *tt)
-{
-	int64_t now = clock_now(CLOCK_MONOTONIC);
-	struct run s = RUNNING_BEGIN;
-
-	return running_next(tt, now, &s) ? run_time(&s, now) : 0;
-}
-
 TT_EXPORT_RARE int timerthread_visit_running(struct timerthread *tt,
 					     int64_t threshold,
 					     timerthread_slow_fn *fn, void *ctx)
@@ -42,7 +29,7 @@ TT_EXPORT_RARE int timerthread_visit_running(struct timerthread *tt,
 	if (n < 0 || !instance_lives(tt))
 		return n;
 	while (running_next(tt, now, &s) &&
-	       (r.run_time = run_time(&s, now)) > threshold) {
+	       (r.run_time = now - s.since) > threshold) {
 		if (!call_to_return(fire_report, &r))
 			return -ECHILD;
 		n++;

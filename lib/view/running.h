@@ -21,6 +21,3 @@
  * CLOCK_MONOTONIC.  False: there is none.
  */
 bool running_next(const struct timerthread *tt, int64_t by, struct run *s);
-
-/* How long the one that began first has been running; 0: none is running. */
-int64_t running_longest(const struct timerthread *tt);

@@ -1,62 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/stats.h"
 
+#include "base/keep.h"
 #include "intake/walk.h"
+#include "os/memory.h"
 #include "view/running.h"
 
 #include <string.h>
 
-#define STAT(which) TIMERTHREAD_STAT_##which
+#define STAT(which)         TIMERTHREAD_STAT_##which
+#define HISTOGRAM_OF(which) TIMERTHREAD_HISTOGRAM_##which
 
 const struct fact stat_table[] = {
-	{STAT(PENDING), GAUGE, NUMBER, true, "pending_timers",
+	{STAT(PENDING), GAUGE, NUMBER, FROM_SLOTS, "pending_timers",
 	 "Timers that wait for their callback to begin."},
-	{STAT(RUNNING), GAUGE, NUMBER, true, "running_timers",
+	{STAT(RUNNING), GAUGE, NUMBER, FROM_SLOTS, "running_timers",
 	 "Timers whose callback is running."},
-	{STAT(DEAD), GAUGE, NUMBER, true, "dead_timers",
+	{STAT(DEAD), GAUGE, NUMBER, FROM_SLOTS, "dead_timers",
 	 "Cancelled timers whose memory was not yet recycled."},
-	{STAT(UNARMED), GAUGE, NUMBER, true, "unarmed_timers",
+	{STAT(UNARMED), GAUGE, NUMBER, FROM_SLOTS, "unarmed_timers",
 	 "Timers that are not armed."},
-	{STAT(SLOTS), GAUGE, NUMBER, false, "slots",
+	{STAT(SLOTS), GAUGE, NUMBER, FROM_COUNTS, "slots",
 	 "Timers that there is memory for."},
-	{STAT(BYTES), GAUGE, BYTES, false, "memory_bytes",
+	{STAT(BYTES), GAUGE, BYTES, FROM_COUNTS, "memory_bytes",
 	 "Memory that the instance has taken."},
-	{STAT(SCHEDULED), COUNTER, NUMBER, false, "scheduled_timers",
+	{STAT(SCHEDULED), COUNTER, NUMBER, FROM_COUNTS, "scheduled_timers",
 	 "Timers that were scheduled."},
-	{STAT(CANCELLED), COUNTER, NUMBER, true, "cancelled_timers",
+	{STAT(CANCELLED), COUNTER, NUMBER, FROM_SLOTS, "cancelled_timers",
 	 "Timers that were cancelled, drained ones included."},
-	{STAT(DRAINED), COUNTER, NUMBER, false, "drained_timers",
+	{STAT(DRAINED), COUNTER, NUMBER, FROM_COUNTS, "drained_timers",
 	 "Timers that were drained."},
-	{STAT(RECYCLED), COUNTER, NUMBER, true, "recycled_timers",
+	{STAT(RECYCLED), COUNTER, NUMBER, FROM_SLOTS, "recycled_timers",
 	 "Cancelled timers whose memory was recycled."},
-	{STAT(FIRED), COUNTER, NUMBER, false, "fired_callbacks",
+	{STAT(FIRED), COUNTER, NUMBER, FROM_COUNTS, "fired_callbacks",
 	 "Callbacks that have returned."},
-	{STAT(RESCHEDULED), COUNTER, NUMBER, false, "rescheduled_calls",
+	{STAT(RESCHEDULED), COUNTER, NUMBER, FROM_COUNTS, "rescheduled_calls",
 	 "Calls that rescheduled a timer."},
-	{STAT(CAPPED), COUNTER, NUMBER, false, "capped_calls",
+	{STAT(CAPPED), COUNTER, NUMBER, FROM_COUNTS, "capped_calls",
 	 "Calls that scheduled no timer because of the cap."},
-	{STAT(NO_MEMORY), COUNTER, NUMBER, false, "no_memory_calls",
+	{STAT(NO_MEMORY), COUNTER, NUMBER, FROM_COUNTS, "no_memory_calls",
 	 "Calls that scheduled no timer for want of memory."},
-	{STAT(WAKEUPS), COUNTER, NUMBER, false, "wakeups",
+	{STAT(WAKEUPS), COUNTER, NUMBER, FROM_COUNTS, "wakeups",
 	 "Sleeps of the driver that have ended."},
-	{STAT(EARLY_WAKEUPS), COUNTER, NUMBER, false, "early_wakeups",
+	{STAT(EARLY_WAKEUPS), COUNTER, NUMBER, FROM_COUNTS, "early_wakeups",
 	 "Those that ended because an earlier timer was scheduled."},
-	{STAT(AWAKE_TIME), COUNTER, SECONDS, false, "awake_seconds",
+	{STAT(AWAKE_TIME), COUNTER, SECONDS, FROM_COUNTS, "awake_seconds",
 	 "Time that the driver was awake."},
 	/* The sum of the histogram below. */
-	{STAT(RUN_TIME), COUNTER, SECONDS, false, NULL, NULL},
-	{STAT(LONGEST_RUN), GAUGE, SECONDS, false, "longest_run_seconds",
+	{STAT(RUN_TIME), COUNTER, SECONDS, FROM_RUNS, NULL, NULL},
+	{STAT(LONGEST_RUN), GAUGE, SECONDS, FROM_RUNS, "longest_run_seconds",
 	 "The longest time that a callback has run."},
-	{STAT(LARGEST_LATENESS), GAUGE, SECONDS, false,
+	{STAT(LARGEST_LATENESS), GAUGE, SECONDS, FROM_RUNS,
 	 "largest_lateness_seconds",
 	 "The longest time from a deadline to its callback."},
 	/* From here on, what a program cannot ask for. */
-	{STAT_CURRENT_RUN, GAUGE, SECONDS, false, "current_run_seconds",
+	{STAT_CURRENT_RUN, GAUGE, SECONDS, FROM_COUNTS, "current_run_seconds",
 	 "How long the callback that runs the longest runs now."},
-	{TIMERTHREAD_HISTOGRAM_LATENESS, HISTOGRAM, SECONDS, false,
+	{HISTOGRAM_OF(LATENESS), HISTOGRAM, SECONDS, FROM_RUNS,
 	 "lateness_seconds", "From the deadline to the callback."},
-	{TIMERTHREAD_HISTOGRAM_RUN_TIME, HISTOGRAM, SECONDS, false,
-	 "run_seconds", "How long callbacks have run."},
+	{HISTOGRAM_OF(RUN_TIME), HISTOGRAM, SECONDS, FROM_RUNS, "run_seconds",
+	 "How long callbacks have run."},
 };
 
 const struct fact *const stat_end =
@@ -73,32 +76,13 @@ static void add_counts(uint64_t *n, struct bucket *b)
 	lock_release(&b->lock);
 }
 
-/* Makes *n no smaller than this. */
-static void keep_larger(uint64_t *n, const struct counter *c)
-{
-	uint64_t m = counter_read(c);
-
-	if (m > *n)
-		*n = m;
-}
-
-/* Several may measure: the driver, and the parts of an executor's runs. */
-static const struct measured *measured_by(const struct timerthread *tt,
-					  uint32_t i)
-{
-	const struct runs *r = &tt->runs;
-
-	if (i == 0)
-		return tt->engine.measured;
-	return r->part && i <= r->cpus.n ? &r->part[i - 1].measured : NULL;
-}
-
 static void count_all(struct timerthread *tt, uint64_t *n)
 {
 	struct engine *e = &tt->engine;
-	const struct measured *m;
 	struct bucket_set used = intake_used(e->intake);
+	struct run s = RUNNING_BEGIN;
 	struct bucket *b;
+	int64_t now;
 
 	while ((b = intake_take(e->intake, &used)))
 		add_counts(n, b);
@@ -111,12 +95,29 @@ static void count_all(struct timerthread *tt, uint64_t *n)
 	n[STAT(BYTES)] += sizeof(*tt) + atomword_load(&e->pending_bytes) +
 			  block_pool_bytes(&e->intake->pool);
 	n[STAT(AWAKE_TIME)] = (uint64_t)wakeup_awake(&e->wakeup);
-	for (uint32_t i = 0; (m = measured_by(tt, i)); i++) {
-		n[STAT(RUN_TIME)] += counter_read(&m->run_time.sum);
-		keep_larger(&n[STAT(LONGEST_RUN)], &m->run_time.longest);
-		keep_larger(&n[STAT(LARGEST_LATENESS)], &m->lateness.longest);
-	}
-	n[STAT_CURRENT_RUN] = (uint64_t)running_longest(tt);
+	now = clock_now(CLOCK_MONOTONIC);
+	if (running_next(tt, now, &s))
+		n[STAT_CURRENT_RUN] = (uint64_t)(now - s.since);
+}
+
+static void add_measured(struct histogram_counts *h, const struct measured *m)
+{
+	histogram_add_to(&h[HISTOGRAM_OF(LATENESS)], &m->lateness);
+	histogram_add_to(&h[HISTOGRAM_OF(RUN_TIME)], &m->run_time);
+}
+
+/* Several may measure: the driver, and the parts of an executor's runs. */
+static void look_at_runs(const struct timerthread *tt, struct figures *f)
+{
+	struct histogram_counts *h = f->histogram;
+	const struct runs *r = &tt->runs;
+
+	add_measured(h, tt->engine.measured);
+	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
+		add_measured(h, &r->part[i].measured);
+	f->stat[STAT(RUN_TIME)] = h[HISTOGRAM_OF(RUN_TIME)].sum;
+	f->stat[STAT(LONGEST_RUN)] = h[HISTOGRAM_OF(RUN_TIME)].longest;
+	f->stat[STAT(LARGEST_LATENESS)] = h[HISTOGRAM_OF(LATENESS)].longest;
 }
 
 static bool add_timer(const struct seen_timer *t, void *ctx)
@@ -168,29 +169,18 @@ static void look_at_slots(struct timerthread *tt, uint64_t *n)
 	pthread_mutex_unlock(&tt->mutex);
 }
 
-void stats_read(struct timerthread *tt, bool look, uint64_t *n)
+void stats_read(struct timerthread *tt, enum stat_source source,
+		struct figures *f)
 {
-	memset(n, 0, STATS * sizeof(*n));
+	memset(f, 0, sizeof(*f));
 	if (!instance_lives(tt))
 		return;
-	count_all(tt, n);
-	if (look)
-		look_at_slots(tt, n);
-}
-
-void stats_measured(const struct timerthread *tt, struct histogram_counts *c)
-{
-	const struct measured *m;
-
-	memset(c, 0, HISTOGRAMS * sizeof(*c));
-	if (!instance_lives(tt))
-		return;
-	for (uint32_t i = 0; (m = measured_by(tt, i)); i++) {
-		histogram_add_to(&c[TIMERTHREAD_HISTOGRAM_LATENESS],
-				 &m->lateness);
-		histogram_add_to(&c[TIMERTHREAD_HISTOGRAM_RUN_TIME],
-				 &m->run_time);
-	}
+	if (source & (FROM_COUNTS | FROM_SLOTS))
+		count_all(tt, f->stat);
+	if (source & FROM_RUNS)
+		look_at_runs(tt, f);
+	if (source & FROM_SLOTS)
+		look_at_slots(tt, f->stat);
 }
 
 TT_EXPORT_RARE int timerthread_get_stat(struct timerthread *tt,
@@ -199,7 +189,7 @@ TT_EXPORT_RARE int timerthread_get_stat(struct timerthread *tt,
 {
 	int r = instance_check(tt, ret_value != NULL);
 	const struct fact *f = stat_table;
-	uint64_t n[STATS];
+	struct figures figures;
 
 	if (r < 0)
 		return r;
@@ -207,7 +197,70 @@ TT_EXPORT_RARE int timerthread_get_stat(struct timerthread *tt,
 		f++;
 	if (f->which == STAT_CURRENT_RUN)
 		return -EINVAL;
-	stats_read(tt, f->looks, n);
-	*ret_value = n[which];
+	stats_read(tt, f->source, &figures);
+	*ret_value = figures.stat[which];
+	return 0;
+}
+
+/*
+ * What was measured, up to one moment or between two.  Histograms are never
+ * reset, because others may read them, too.  Those of an interval are the
+ * difference of two snapshots.
+ */
+struct timerthread_snapshot {
+	/* Both name the instance: a later one may get the same address. */
+	const struct timerthread *tt;
+	int64_t created;
+	struct figures figures;
+};
+
+TT_EXPORT_RARE int
+timerthread_take_snapshot(struct timerthread *tt,
+			  struct timerthread_snapshot **ret_snapshot)
+{
+	KEEP_ERRNO;
+	struct timerthread_snapshot *s;
+	int r = instance_check(tt, ret_snapshot != NULL);
+
+	if (r < 0)
+		return r;
+	s = memory_alloc(sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->tt = tt;
+	s->created = tt->created;
+	stats_read(tt, FROM_RUNS, &s->figures);
+	*ret_snapshot = s;
+	return 0;
+}
+
+TT_EXPORT_RARE void
+timerthread_free_snapshot(struct timerthread_snapshot *snapshot)
+{
+	KEEP_ERRNO;
+
+	memory_free(snapshot);
+}
+
+TT_EXPORT_RARE int
+timerthread_get_quantile(const struct timerthread_snapshot *snapshot,
+			 const struct timerthread_snapshot *before,
+			 enum timerthread_histogram which, double part,
+			 int64_t *ret_value)
+{
+	struct histogram_counts c;
+
+	if (!snapshot || !ret_value || !(part >= 0 && part <= 1) ||
+	    (unsigned)which >= HISTOGRAMS)
+		return -EINVAL;
+	c = snapshot->figures.histogram[which];
+	if (before &&
+	    (before->tt != snapshot->tt ||
+	     before->created != snapshot->created ||
+	     !histogram_subtract(&c, &before->figures.histogram[which])))
+		return -EINVAL;
+	if (histogram_number(&c) == 0)
+		return -ENOENT;
+	*ret_value = histogram_quantile(&c, part);
 	return 0;
 }

@@ -38,12 +38,20 @@ enum stat_kind { GAUGE, COUNTER, HISTOGRAM };
 /* Seconds are counted in nanoseconds. */
 enum stat_unit { NUMBER, BYTES, SECONDS };
 
+/* What must be read to know a number. */
+enum stat_source {
+	FROM_COUNTS = 1,
+	FROM_SLOTS = 2, /* and these; all slots must be looked at */
+	FROM_RUNS = 4,  /* what was measured */
+	FROM_ALL = 7,
+};
+
 struct fact {
 	/* An enum timerthread_stat or, of a histogram, _histogram. */
 	uint8_t which;
 	uint8_t kind;
 	uint8_t unit;
-	bool looks;       /* to know it, all slots must be looked at */
+	uint8_t source;
 	const char *name; /* of a counter: without _total; NULL: not shown */
 	const char *help;
 };
@@ -53,11 +61,15 @@ extern const struct fact stat_table[];
 /* Behind the last one. */
 extern const struct fact *const stat_end;
 
-/*
- * Stores all numbers in n, which has room for STATS; those that need a look at
- * all slots only if `look`.  All are zero if the instance does not live.
- */
-void stats_read(struct timerthread *tt, bool look, uint64_t *n);
+/* All numbers, each at the place that its fact names. */
+struct figures {
+	uint64_t stat[STATS];
+	struct histogram_counts histogram[HISTOGRAMS];
+};
 
-/* The measurements of its runs so far, HISTOGRAMS of them; likewise. */
-void stats_measured(const struct timerthread *tt, struct histogram_counts *c);
+/*
+ * Reads those that are from these sources; all others are zero, and so are all
+ * if the instance does not live.
+ */
+void stats_read(struct timerthread *tt, enum stat_source source,
+		struct figures *f);

@@ -40,7 +40,7 @@
  *	turn		intake/wakeup.c wakeup_collect hand_out
  *	turn		engine/turn.c engine_turn
  *	lie_down	intake/wakeup.c wakeup_lie_down set_asleep
- *	loop		api/driver_polled.c timerthread_dispatch
+ *	loop		api/driver.c timerthread_dispatch
  *	loop		intake/wakeup.c wakeup_rise
  *	stop		intake/wakeup.c wakeup_stop
  */

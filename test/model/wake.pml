@@ -43,8 +43,8 @@
  *	producer	api/instance.h instance_told
  *	turn		intake/wakeup.c wakeup_collect hand_out
  *	dispatch	intake/wakeup.c wakeup_rise wakeup_lie_down
- *	dispatch	api/driver_polled.c timerthread_dispatch
- *	loop		api/driver_polled.c timerthread_dispatch
+ *	dispatch	api/driver.c timerthread_dispatch
+ *	loop		api/driver.c timerthread_dispatch
  *	stop		intake/wakeup.c wakeup_stop
  *	stop		api/life.c tell_loop
  */

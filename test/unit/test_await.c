@@ -195,20 +195,22 @@ END_TEST
 
 static unsigned told; /* of slots[0] while a thread counted as waiting */
 
-static void tell(const volatile void *p)
+static void tell(enum tool_event event, const volatile void *p, size_t size)
 {
-	if (p == &slots[0] && atom32_load(&await.waiting) == 1)
+	(void)size;
+	if (event == TOOL_ACQUIRE && p == &slots[0] &&
+	    atom32_load(&await.waiting) == 1)
 		told++;
 }
 
 /* Once the thread does not count as waiting, the slot may be gone. */
 START_TEST(tools_are_told_while_it_waits)
 {
-	const struct tool tool = {.acquire = tell}, *before = tool_found;
+	tool_fn *before = tool_found;
 	struct canceller c;
 
 	set_up();
-	tool_found = &tool;
+	tool_found = tell;
 	start(&c, 0);
 	while (sleeping() < 1)
 		sched_yield();

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "api/instances.h"
+#include "api/instance.h"
 #include "os/fork.h"
 #include "timers.h"
 

@@ -433,26 +433,13 @@ static void pause_here(void)
 		wait_for(&destroyed);
 }
 
-static void preempted(const volatile void *p)
-{
-	(void)p;
-	if (preempt)
-		pause_here();
-}
-
-static void not_told(const volatile void *p)
-{
-	(void)p;
-}
-
-static void hidden(const volatile void *p, size_t size)
+static void preempted(enum tool_event event, const volatile void *p,
+		      size_t size)
 {
 	(void)p;
 	(void)size;
-}
-
-static void nothing(void)
-{
+	if (event == TOOL_ACQUIRE && preempt)
+		pause_here();
 }
 
 static void *preempted_awaiter(void *arg)
@@ -472,15 +459,13 @@ static void *preempted_awaiter(void *arg)
  */
 START_TEST(destroy_waits_for_a_preempted_cancel_wait)
 {
-	const struct tool tool = {not_told, preempted, hidden, nothing,
-				  nothing};
-	const struct tool *before = tool_found;
+	tool_fn *before = tool_found;
 	pthread_t t;
 	void *r;
 
 	sem_init(&destroyed, 0, 0);
 	sem_init(&settled, 0, 0);
-	tool_found = &tool;
+	tool_found = preempted;
 	start();
 	ck_assert_int_eq(
 		timerthread_schedule_every(tt, 0, 1, hold, &ran, &awaited), 0);

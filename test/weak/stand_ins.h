@@ -13,7 +13,7 @@
 #define NOW 10
 
 struct fork_page fork_page;
-const struct tool *tool_found;
+tool_fn *tool_found;
 
 int64_t clock_now(clockid_t clock)
 {

@@ -9,7 +9,6 @@
 #include "os/clock.h"
 
 #include <linux/futex.h>
-#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -25,28 +25,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stddef.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #define MS     1000000
 #define SECOND (1000 * MS)
-
-/* Other systems with timerfd may not have this clock. */
-static bool is_boottime(clockid_t clock)
-{
-#ifdef CLOCK_BOOTTIME
-	return clock == CLOCK_BOOTTIME;
-#else
-	return false && clock;
-#endif
-}
-
-bool sleeper_knows(clockid_t clock)
-{
-	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
-	       is_boottime(clock);
-}
 
 /* A system call filter may cause any error; all of these become -ENOSYS. */
 static int why_no_timer(int error)
@@ -70,14 +53,6 @@ static bool is_marked(const struct sleeper *s, const struct itimerspec *t)
 	return t->it_interval.tv_nsec == mark_of(s).tv_nsec;
 }
 
-/* close is a cancellation point; callers hold a lock. */
-static void close_only(int fd)
-{
-	KEEP_THREAD;
-
-	close(fd);
-}
-
 /* EINVAL: there may not even be that many descriptors. */
 static int move_up(int low)
 {
@@ -85,7 +60,7 @@ static int move_up(int low)
 
 	if (fd < 0)
 		fd = errno == EINVAL ? -EMFILE : why_no_timer(errno);
-	close_only(low);
+	close(low);
 	return fd;
 }
 
@@ -100,18 +75,21 @@ static int make_timer(const struct sleeper *s)
 		return fd > STDERR_FILENO ? fd : move_up(fd);
 	r = why_no_timer(errno);
 	if (fd >= 0)
-		close_only(fd);
+		close(fd);
 	return r;
 }
 
 int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 {
+	/* close is a cancellation point; callers hold a lock. */
+	KEEP_THREAD;
 	int r;
 
 	*s = (struct sleeper){.clock = clock, .fd = -1, .polled = polled};
 	if (!futex_works())
 		return -ENOSYS;
-	if (!polled && !is_boottime(clock))
+	/* The futex knows these clocks. */
+	if (!polled && (clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME))
 		return 0;
 	r = make_timer(s);
 	if (r < 0)
@@ -122,13 +100,14 @@ int sleeper_open(struct sleeper *s, clockid_t clock, bool polled)
 
 void sleeper_close(struct sleeper *s, bool inherited)
 {
+	KEEP_THREAD;
 	const struct itimerspec never = {0};
 	struct itimerspec t;
 
 	if (s->fd >= 0 && timerfd_gettime(s->fd, &t) == 0 && is_marked(s, &t)) {
 		if (!inherited)
 			timerfd_settime(s->fd, 0, &never, NULL);
-		close_only(s->fd);
+		close(s->fd);
 	}
 	s->fd = -1;
 }

@@ -57,15 +57,6 @@ struct bell {
 	bool ended;
 };
 
-bool sleeper_knows(clockid_t clock)
-{
-#ifdef CLOCK_BOOTTIME
-	if (clock == CLOCK_BOOTTIME)
-		return true;
-#endif
-	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME;
-}
-
 static bool is_ours(const struct end *e)
 {
 	struct stat now;
