@@ -352,7 +352,7 @@ static inline bool slot_is_handed_over(const struct slot *s)
  * may have been cancelled or moved since then; the thread that begins it will
  * see that.  Called by the driver, without the lock.  Acquire: as in
  * slot_begin.  The compare-and-swap pairs with that of the thread that gives
- * the timer a new entry (reschedule.c).
+ * the timer a new entry (schedule.c).
  */
 static inline bool slot_hand_over(struct slot *s, const struct entry *e)
 {
