@@ -148,8 +148,7 @@ static void end_bucket(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 
-	bucket_give_surplus(t->bucket);
-	arrival_shrink(t->bucket);
+	bucket_shrink(t->bucket);
 	t->bucket = NULL;
 }
 

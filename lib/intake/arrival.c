@@ -3,7 +3,6 @@
 #include "base/keep.h"
 #include "intake/garbage.h"
 #include "intake/sweep.h"
-#include "store/vacancy.h"
 
 int arrival_grow_slots(struct bucket *b)
 {
@@ -49,8 +48,7 @@ static int find_memory(struct bucket *b)
 	return r;
 }
 
-/* Gives the lane this many rows, if it still wants them.  False: no memory. */
-static bool give_rows(struct bucket *b, struct lane *l, uint32_t size)
+bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size)
 {
 	struct rows rows;
 
@@ -63,21 +61,6 @@ static bool give_rows(struct bucket *b, struct lane *l, uint32_t size)
 	return true;
 }
 
-void arrival_shrink(struct bucket *b)
-{
-	for (struct lane *l = b->lane; l < b->lane + LANES; l++) {
-		uint32_t rows;
-		bool less;
-
-		lock_acquire_hot(&b->lock);
-		rows = queue_wants_rows(&l->queue);
-		less = rows < l->queue.size;
-		lock_release(&b->lock);
-		if (less)
-			give_rows(b, l, rows);
-	}
-}
-
 static bool add_spare(struct bucket *b)
 {
 	struct block *block = block_pool_take(b->pool);
@@ -85,28 +68,9 @@ static bool add_spare(struct bucket *b)
 	if (!block)
 		return false;
 	lock_acquire(&b->lock);
-	if (!b->spares) {
-		block_push(&b->spares, block);
-		block = NULL;
-	}
+	block_push(&b->spares, block);
 	lock_release(&b->lock);
-	block_pool_give(b->pool, block);
 	return true;
-}
-
-/*
- * The lane grows.  Wakes the driver if there may be much garbage, or if it is
- * time to visit the lane.
- */
-static void tell(struct bucket *b, struct wakeup *w, const struct lane *l)
-{
-	int64_t at;
-
-	lock_acquire(&b->lock);
-	at = bucket_visit_at(b, l);
-	if (garbage_tell(b, w))
-		at = clock_add(b->now, -w->slack);
-	arrival_leave(b, w, arrival_visit_by(b, w, at));
 }
 
 void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
@@ -116,7 +80,7 @@ void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
 	if (!vacancy_touch(&b->slots,
 			   index >> b->slots.shift >> SLOT_WORD_LOG2))
 		return;
-	atom32_store(&w->limit, WAKEUP_TOLD);
+	atom32_store(&w->limit, GARBAGE_TOLD);
 	/* A cancel calls no function of the program. */
 	if (w->wake)
 		return;
@@ -160,21 +124,28 @@ static bool grow_lane(struct bucket *b, struct lane *l)
 	spare = full && !b->spares;
 	lock_release(&b->lock);
 	return (!more ||
-		(block_pool_grows(b->pool) && give_rows(b, l, rows))) &&
+		(block_pool_grows(b->pool) && arrival_give_rows(b, l, rows))) &&
 	       (!spare || add_spare(b));
 }
 
+/*
+ * Also wakes the driver if there may be much garbage, or if it is time to visit
+ * the lane, which grows.
+ */
 TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 			     bool slot)
 {
 	KEEP_ERRNO;
 	struct lane *old;
+	int64_t at;
 
-	tell(b, w, l);
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);
 	old = b->wanting;
-	lock_release(&b->lock);
+	at = bucket_visit_at(b, l);
+	if (garbage_tell(b, w))
+		at = clock_add(b->now, -w->slack);
+	arrival_leave(b, w, arrival_visit_by(b, w, at));
 	/* If there is no memory for the old, they stay where they are. */
 	if (old && grow_lane(b, old)) {
 		/* Else this call's own lane would take the block. */

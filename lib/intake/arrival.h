@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include "intake/bucket.h"
 #include "intake/rent.h"
 
 #include <errno.h>
@@ -52,8 +51,11 @@ int arrival_grow_slots(struct bucket *b);
  */
 void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index);
 
-/* Gives fewer rows to lanes that want fewer.  Without the lock. */
-void arrival_shrink(struct bucket *b);
+/*
+ * Gives the lane this many rows, if it still wants them.  False: no memory.
+ * Without the lock.
+ */
+bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size);
 
 /*
  * Announces a deadline, or an earlier time, to the driver.  Returns as

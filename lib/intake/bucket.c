@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "intake/bucket.h"
-#include "os/clock.h"
 
 void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 		 struct block_pool *pool)

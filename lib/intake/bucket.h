@@ -10,8 +10,9 @@
  * bucket, where it costs little to find out that their timers were cancelled.
  *
  * Guarantees:
- *  1. A timer is in the bucket from bucket_schedule until the driver takes it
- *     with bucket_collect, or until it is found cancelled.
+ *  1. A timer is in the bucket from bucket_schedule (schedule.h) until the
+ *     driver takes it with bucket_collect (collect.h), or until it is found
+ *     cancelled.
  *  2. Calls pay rent (rent.h).  One of four looks at some of the oldest
  *     arrivals of its lane, and frees the slots of timers that were cancelled.
  *     Most are found while their cache lines are still in this CPU's cache.
@@ -25,17 +26,13 @@
  *  5. No timer in the bucket is due before `nearest`, which is announced to the
  *     wake-up.  Exception: while the driver is visiting the bucket.
  *
- * Any thread: schedule, reschedule, disarm, give, get_deadline.  Its first
- * user: init.  The thread that starts or stops the instance: set_open.  The
- * driver: collect, put, take_oldest, flush.
+ * Any thread: give; under the lock: set_time, set_doubtful, visit_at, bytes.
+ * Its first user: init.  The one that starts or stops the instance: set_open.
  */
 #pragma once
 
-#include "base/base.h"
-#include "base/word64.h"
 #include "intake/distance.h"
 #include "intake/wakeup.h"
-#include "os/lock.h"
 #include "store/queue.h"
 #include "store/slot_heap.h"
 
@@ -74,7 +71,8 @@ struct bucket {
 	struct slots slots;
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	struct lane *wanting; /* of the old; it had no room; or NULL */
-	uint32_t away;        /* calls that found no slot here; see arrival.c */
+	uint32_t told; /* slots in use, as was told last; see garbage.h */
+	uint32_t away; /* calls that found no slot here; see arrival.c */
 	/* Timers without an entry; see unqueued.h. */
 	struct slot_heap stranded;
 	/* For sweep.c: words of slots, and slots in use. */
@@ -105,75 +103,8 @@ void bucket_destroy(struct bucket *b);
 /* False: from now on nothing is scheduled here. */
 void bucket_set_open(struct bucket *b, bool open);
 
-/* As timerthread_schedule_every, or _add.  The arguments were checked. */
-int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
-		    uint64_t *ret_id);
-
-/*
- * As timerthread_reschedule, for a slot of this bucket.  inside: the caller is
- * the callback of the timer that is running in s.
- */
-int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
-		      uint64_t id, int64_t deadline, bool inside);
-
-/*
- * As slot_disarm.  If ret_ticket is not NULL, and the timer is running,
- * *ret_ticket is its ticket until that run ends; see await.h.
- */
-int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
-		  uint32_t *ret_ticket);
-
 /* Makes a slot free, after SLOT_LEFT. */
 void bucket_give(struct bucket *b, struct slot *s);
-
-/* As timerthread_get_deadline. */
-int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
-			int64_t *ret_deadline);
-
-/* How many timers without an entry a step of a visit takes at most. */
-#define STRANDED_STEP 32
-
-/* A visit by the driver, and what its last step has taken out. */
-struct visit {
-	int64_t by;  /* takes all that is due by then, and some of the rest */
-	int64_t now; /* becomes the base of distances */
-	unsigned lane;
-	bool blocks_done;
-	/* Set by the driver: it keeps no more, so none without entry comes. */
-	bool full;
-	struct queue_cursor cursor; /* has the rows of the blocks taken out */
-	/* Of timers that had none. */
-	struct entry entry[STRANDED_STEP];
-	int entries;
-};
-
-void visit_begin(struct visit *v, int64_t by, int64_t now);
-
-/*
- * One step of a visit, for which the wake-up has asked.  Also gives spare
- * blocks back that the bucket does not need.  False: that was the last step.
- */
-bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v);
-
-/*
- * Puts back n entries that the driver has taken, the last one first, into the
- * lanes of the old.  Returns how many are left, at the beginning of e, because
- * there is no memory for them.
- */
-size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
-		  size_t n);
-
-/*
- * Makes the recycled slots free, so that schedule calls can take them.  True:
- * there will be some memory to give back.
- */
-bool bucket_flush(struct bucket *b);
-
-/* Gives spare blocks back that the bucket does not need. */
-void bucket_give_surplus(struct bucket *b);
-
-/* Takes out the first block of the lane with the most; NULL: there is none. */
-struct block *bucket_take_oldest(struct bucket *b);
 
 /*
  * The time is now: for distances, and to know which deadlines may have passed.

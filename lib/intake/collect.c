@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the driver does with a bucket: it collects, puts back and flushes.
- */
+#include "intake/collect.h"
 #include "intake/arrival.h"
 #include "intake/unqueued.h"
 #include "store/vacancy.h"
@@ -138,14 +136,22 @@ size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
 	return n;
 }
 
-void bucket_give_surplus(struct bucket *b)
+void bucket_shrink(struct bucket *b)
 {
-	struct block *surplus;
+	for (struct lane *l = b->lane; l < b->lane + LANES; l++) {
+		struct block *surplus;
+		uint32_t rows;
+		bool less;
 
-	lock_acquire_hot(&b->lock);
-	surplus = take_surplus(b);
-	lock_release(&b->lock);
-	block_pool_give(b->pool, surplus);
+		lock_acquire_hot(&b->lock);
+		surplus = take_surplus(b);
+		rows = queue_wants_rows(&l->queue);
+		less = rows < l->queue.size;
+		lock_release(&b->lock);
+		block_pool_give(b->pool, surplus);
+		if (less)
+			arrival_give_rows(b, l, rows);
+	}
 }
 
 struct block *bucket_take_oldest(struct bucket *b)

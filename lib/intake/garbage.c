@@ -4,9 +4,9 @@
 uint32_t garbage_count(struct bucket *b, struct wakeup *w)
 {
 	struct slots *t = &b->slots;
-	uint32_t more = t->used - t->told;
+	uint32_t more = t->used - b->told;
 
-	t->told = t->used;
+	b->told = t->used;
 	return atom32_add(&w->used, more) + more;
 }
 
@@ -31,17 +31,17 @@ bool garbage_tell(struct bucket *b, struct wakeup *w)
 		    GARBAGE_TIMES * (t->used / BLOCK_ENTRIES + LANE_OLD) +
 			    GARBAGE_MUCH / BLOCK_ENTRIES;
 
-	if (t->used >= t->told + GARBAGE_STEP)
-		much = garbage_count(b, w) > limit || much;
-	return much && limit != WAKEUP_TOLD &&
-	       atom32_swap(&w->limit, limit, WAKEUP_TOLD) == limit;
+	if (t->used >= b->told + GARBAGE_STEP)
+		much |= garbage_count(b, w) > limit + (uint64_t)GARBAGE_MUCH;
+	return much && limit != GARBAGE_TOLD &&
+	       atom32_swap(&w->limit, limit, GARBAGE_TOLD) == limit;
 }
 
 bool garbage_hear(struct wakeup *w)
 {
-	return atom32_load(&w->limit) == WAKEUP_TOLD &&
-	       atom32_swap(&w->limit, WAKEUP_TOLD, WAKEUP_TOLD - 1) ==
-		       WAKEUP_TOLD;
+	return atom32_load(&w->limit) == GARBAGE_TOLD &&
+	       atom32_swap(&w->limit, GARBAGE_TOLD, GARBAGE_TOLD - 1) ==
+		       GARBAGE_TOLD;
 }
 
 /* Unless it was told meanwhile. */
@@ -52,9 +52,9 @@ void garbage_set_limit(struct wakeup *w, uint64_t live)
 	uint32_t was = atom32_load(&w->limit);
 
 	/* What was not seen is not told again at once. */
-	limit = (limit > used ? limit : used) + GARBAGE_MUCH;
-	if (limit > WAKEUP_TOLD - 1)
-		limit = WAKEUP_TOLD - 1;
-	if (was != WAKEUP_TOLD)
+	limit = limit > used ? limit : used;
+	if (limit > GARBAGE_TOLD - 1)
+		limit = GARBAGE_TOLD - 1;
+	if (was != GARBAGE_TOLD)
 		(void)atom32_swap(&w->limit, was, (uint32_t)limit);
 }

@@ -20,8 +20,11 @@
 #include "intake/bucket.h"
 
 #define GARBAGE_TIMES 3
-#define GARBAGE_MUCH  WAKEUP_MUCH
+#define GARBAGE_MUCH  8192
 #define GARBAGE_STEP  256
+
+/* As limit: the driver was told, and has not looked yet. */
+#define GARBAGE_TOLD UINT32_MAX
 
 /*
  * Tells how many slots are in use, if that has grown by a step.  True: the

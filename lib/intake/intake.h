@@ -39,7 +39,7 @@
  */
 #pragma once
 
-#include "intake/bucket.h"
+#include "intake/collect.h"
 #include "os/cpu.h"
 
 #define INTAKE_MAX_BUCKETS BUCKET_SET_MAX

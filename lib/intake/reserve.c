@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "intake/reserve.h"
-#include "intake/arrival.h"
+#include "intake/schedule.h"
 #include "intake/sweep.h"
-
-#include <errno.h>
 
 /*
  * How many slots a bucket needs for its share of n timers.  These are n, and
@@ -34,42 +32,26 @@ static size_t blocks_for(size_t n)
 }
 
 /* Each lane in use may have one block that is nearly empty. */
-size_t reserve_blocks(const struct intake *in, size_t n)
+static size_t reserve_blocks(const struct intake *in, size_t n)
 {
 	size_t lanes = (size_t)in->n * LANES;
 
 	return blocks_for(n) + (lanes < n ? lanes : n) + in->n + DRIVER_BLOCKS;
 }
 
-static bool reserve_slots(struct bucket *b, size_t n)
+static bool reserve_in_bucket(struct bucket *b, size_t n)
 {
-	while (slots_room(&b->slots) < n) {
+	while (slots_room(&b->slots) < slots_for(n)) {
 		if (arrival_grow_slots(b) < 0)
 			return false;
 	}
 	b->slots.least = slots_words(&b->slots);
+	for (struct lane *l = b->lane; l < b->lane + LANES; l++) {
+		l->queue.least = queue_rows_for(blocks_for(n));
+		if (!arrival_give_rows(b, l, l->queue.least))
+			return false;
+	}
 	return true;
-}
-
-static bool reserve_rows(struct queue *q, size_t blocks)
-{
-	struct rows rows;
-
-	q->least = queue_rows_for(blocks);
-	if (!rows_alloc(&rows, q->least))
-		return false;
-	queue_give_rows(q, &rows);
-	rows_free(rows);
-	return true;
-}
-
-static bool reserve_in_bucket(struct bucket *b, size_t n)
-{
-	bool ok = reserve_slots(b, slots_for(n));
-
-	for (int i = 0; ok && i < LANES; i++)
-		ok = reserve_rows(&b->lane[i].queue, blocks_for(n));
-	return ok;
 }
 
 bool intake_reserve(struct intake *in, size_t n)
@@ -156,40 +138,32 @@ static int try_all(struct intake *in, struct bucket *b, struct wakeup *w,
 }
 
 /*
- * For when the first pass has found no slot.  During a pass, slots may become
- * free in buckets behind it, and others be taken in those before it.  Then
- * other calls have scheduled timers there since the last pass, and there is
- * another one.  Otherwise all timers that this pass has met existed together
- * when it began: more than the reserve is for.
+ * The first pass takes only a few looks.  If there is a reserve, others follow,
+ * which see all slots.  During a pass, slots may become free in buckets behind
+ * it, and others be taken in those before it.  Then other calls have scheduled
+ * timers there since the last pass, and there is another one.  Otherwise all
+ * timers that this pass has met existed together when it began: more than the
+ * reserve is for.
  */
-static int schedule_reserved(struct intake *in, struct bucket *b,
-			     struct wakeup *w, const struct timer *t,
-			     uint64_t *ret_id, struct pass p)
-{
-	uint64_t last;
-	int r;
-
-	do {
-		last = p.scheduled;
-		p = (struct pass){.looks = ALL_LOOKS};
-		r = try_all(in, b, w, t, ret_id, &p);
-		if (!lacks_memory(r))
-			return r;
-	} while (p.scheduled != last);
-	atom32_store(&in->pool.fixed, 0);
-	return bucket_schedule(b, w, t, ret_id);
-}
-
 TT_NOINLINE int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
 					  struct wakeup *w,
 					  const struct timer *t,
 					  uint64_t *ret_id, int r)
 {
 	struct pass p = {.looks = SWEEP_LOOKS};
-	int other = try_all(in, b, w, t, ret_id, &p);
+	uint64_t before = UINT64_MAX, last;
 
-	if (!lacks_memory(other))
-		return other;
-	return in->pool.reserve > 0 ? schedule_reserved(in, b, w, t, ret_id, p)
-				    : r;
+	do {
+		int other = try_all(in, b, w, t, ret_id, &p);
+
+		if (!lacks_memory(other))
+			return other;
+		if (in->pool.reserve == 0)
+			return r;
+		last = before;
+		before = p.scheduled;
+		p = (struct pass){.looks = ALL_LOOKS};
+	} while (before != last);
+	atom32_store(&in->pool.fixed, 0);
+	return bucket_schedule(b, w, t, ret_id);
 }

@@ -44,9 +44,6 @@
 /* False: no memory. */
 bool intake_reserve(struct intake *in, size_t n);
 
-/* How many blocks a reserve for n timers keeps. */
-size_t reserve_blocks(const struct intake *in, size_t n);
-
 /*
  * As bucket_schedule.  To be called when that has failed for b with r, because
  * there was no memory, or there may be no more slots.

@@ -67,11 +67,11 @@ static uint64_t look_at_word(const struct slot *first, uint64_t used,
 	return found;
 }
 
-/* Returns how many slots it has freed.  Under the lock. */
-static uint32_t sweep_word(struct bucket *b, uint32_t word, struct sweeping *s)
+/* Under the lock. */
+static void sweep_word(struct bucket *b, uint32_t word, struct sweeping *s)
 {
 	struct slots *t = &b->slots;
-	uint32_t number = word << SLOT_WORD_LOG2, found = 0;
+	uint32_t number = word << SLOT_WORD_LOG2;
 	uint64_t used = vacancy_has(t, word) ? 0 : ~*slots_word(t, word);
 	struct slot *first = slots_get(t, number);
 
@@ -80,11 +80,9 @@ static uint32_t sweep_word(struct bucket *b, uint32_t word, struct sweeping *s)
 
 		if (settle(b, &first[i], atom32_load(&first[i].state))) {
 			slots_give(t, &first[i], number + i);
-			found++;
+			s->freed++;
 		}
 	}
-	s->freed += found;
-	return found;
 }
 
 /*
@@ -94,19 +92,18 @@ static uint32_t sweep_word(struct bucket *b, uint32_t word, struct sweeping *s)
 TT_NOINLINE bool sweep_for_call(struct bucket *b)
 {
 	struct sweeping s = {0};
-	uint32_t used = b->slots.used, found = 0;
+	uint32_t used = b->slots.used;
 	uint32_t words = b->slots.fresh - 1;
 
 	if (block_pool_grows(b->pool) && used < b->sweep_at)
 		return false;
 	for (uint32_t i = 0; i < CALL_WORDS && i < words; i++) {
 		b->swept += UINT32_C(0x9e3779b9);
-		found += sweep_word(
-			b, 1 + (uint32_t)((uint64_t)b->swept * words >> 32),
-			&s);
+		sweep_word(b, 1 + (uint32_t)((uint64_t)b->swept * words >> 32),
+			   &s);
 	}
-	b->sweep_at = 5 * (uint64_t)found < s.seen ? used + used / 8 : 0;
-	b->alone += found > 0;
+	b->sweep_at = 5 * s.freed < s.seen ? used + used / 8 : 0;
+	b->alone += s.freed > 0;
 	return b->alone >= ALONE_MUCH;
 }
 
@@ -114,19 +111,19 @@ TT_NOINLINE bool sweep_for_call(struct bucket *b)
 bool sweep_until_found(struct bucket *b, uint64_t *looks)
 {
 	struct sweeping s = {0};
-	uint32_t n = 1, found = 0;
+	uint32_t n = 1;
 
-	for (uint32_t i = 0; i < n && found == 0 && *looks > 0; i++) {
+	for (uint32_t i = 0; i < n && s.freed == 0 && *looks > 0; i++) {
 		lock_acquire(&b->lock);
 		n = b->slots.fresh;
 		b->found = b->found + 1 < n ? b->found + 1 : 1;
 		if (b->found < n)
-			found = sweep_word(b, b->found, &s);
+			sweep_word(b, b->found, &s);
 		lock_release(&b->lock);
 		*looks -=
 			*looks < SLOT_FIRST_NUMBER ? *looks : SLOT_FIRST_NUMBER;
 	}
-	return found > 0;
+	return s.freed > 0;
 }
 
 /* The words that lie in the same page as the one where the driver goes on. */

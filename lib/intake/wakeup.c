@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "intake/wakeup.h"
 #include "base/probe.h"
-#include "os/clock.h"
 #include "os/memory.h"
 
 #include <string.h>
@@ -16,7 +15,6 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	w->sleep = w->next = AWAKE;
 	w->rested = INT64_MIN;
 	w->by = INT64_MAX;
-	w->limit = WAKEUP_MUCH;
 	w->watch = watch;
 	w->sleeper = (struct sleeper){.clock = CLOCK_MONOTONIC, .fd = -1};
 }

@@ -52,21 +52,12 @@
  */
 #pragma once
 
-#include "base/atomic.h"
-#include "base/base.h"
 #include "base/word64.h"
 #include "intake/bucket_set.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/sleeper.h"
 #include "timerthread.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-/* As limit: that at first; the driver was told, and has not looked yet. */
-#define WAKEUP_MUCH 8192
-#define WAKEUP_TOLD UINT32_MAX
 
 /* After this many sleeps in a row that a wake-up ended, one is shorter. */
 #define WAKEUP_ROW 4
@@ -104,7 +95,7 @@ struct wakeup {
 	int64_t awake_told;  /* the largest that wakeup_awake has returned */
 	/* Any thread, atomically; see garbage.h. */
 	atom32 used;  /* slots, as the buckets have told */
-	atom32 limit; /* above it, the driver is told; or WAKEUP_TOLD */
+	atom32 limit; /* far above it, the driver is told; or GARBAGE_TOLD */
 	/* For the driver only. */
 	uint32_t woken; /* sleeps in a row that a wake-up ended */
 	int64_t rested; /* its own timers end no sleep before this */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pending/pending.h"
 #include "intake/expiry.h"
-#include "intake/reserve.h"
 #include "intake/unqueued.h"
-#include "os/clock.h"
 
 #include <string.h>
 
@@ -31,7 +29,7 @@ bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 bool pending_reserve(struct pending *p, size_t n)
 {
 	return heap_reserve(&p->heap, 2 * n) &&
-	       heap_reserve(&p->blocks, reserve_blocks(p->intake, n));
+	       heap_reserve(&p->blocks, p->intake->pool.reserve);
 }
 
 /*
@@ -138,14 +136,6 @@ void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 	}
 }
 
-/* Is the entry still of use?  Recycles the slot of a timer that has ended. */
-static bool is_pending(struct pending *p, struct slot *s, enum expiry x)
-{
-	if (x == EXPIRY_OVER)
-		intake_recycle(p->intake, s);
-	return x == EXPIRY_PENDING;
-}
-
 /* The position of one of the later entries of a full heap. */
 static TT_NOINLINE size_t a_late_one(const struct pending *p)
 {
@@ -239,14 +229,17 @@ static int64_t top(const struct heap *h)
 
 /*
  * Puts a later deadline into e, if its timer has one.  False: e is no longer of
- * use.
+ * use.  Recycles the slot of a timer that has ended.
  */
 static bool refresh(struct pending *p, struct entry *e)
 {
 	struct bucket *b = intake_bucket(p->intake, e->index);
 	struct slot *s = slots_of(&b->slots, e->index);
+	enum expiry x = expiry_refresh(b, s, e);
 
-	return is_pending(p, s, expiry_refresh(b, s, e));
+	if (x == EXPIRY_OVER)
+		intake_recycle(p->intake, s);
+	return x == EXPIRY_PENDING;
 }
 
 /* Prefetches the slot of an entry that will be looked at soon. */

@@ -58,7 +58,10 @@ struct pending {
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w);
 void pending_destroy(struct pending *p);
 
-/* Allocates memory for n timers.  False: no memory. */
+/*
+ * Allocates memory for n timers, for which the intake has a reserve.  False: no
+ * memory.
+ */
 bool pending_reserve(struct pending *p, size_t n);
 
 /*

@@ -33,11 +33,7 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "store/block.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #define WHEEL_LEVELS 3
 #define SLICES_LOG2  6

@@ -14,24 +14,6 @@
 
 _Static_assert(sizeof(struct block) == BLOCK_BYTES, "a block is a page");
 
-/* False: no memory. */
-static bool slab_open(struct slab *s)
-{
-	*s = (struct slab){pages_alloc(SLAB_BYTES), 0};
-	if (s->first)
-		atom32_store(&s->first->slab, SLAB_BLOCKS * SLAB_USED);
-	return s->first != NULL;
-}
-
-/* Hands out a block.  *number says which one it is.  NULL: none is left. */
-static struct block *slab_take(struct slab *s, uint32_t *number)
-{
-	if (!s->first || s->taken == SLAB_BLOCKS)
-		return NULL;
-	*number = s->taken++;
-	return s->first + *number;
-}
-
 /*
  * n more blocks are free, and so many of them keep their memory.  Returns how
  * many had kept it and do no longer.
@@ -47,15 +29,10 @@ static size_t give_up(struct block *first, uint32_t n, uint32_t kept)
 	return was / SLAB_KEPT + kept;
 }
 
-/* No more blocks are taken.  Returns as block_free. */
-static size_t slab_close(struct slab *s)
+/* The rest of a slab is not handed out.  Returns as block_free. */
+static size_t slab_close(struct slab s)
 {
-	struct block *first = s->first;
-
-	s->first = NULL;
-	if (!first || s->taken == SLAB_BLOCKS)
-		return 0;
-	return give_up(first, SLAB_BLOCKS - s->taken, 0);
+	return s.left > 0 ? give_up(s.first, s.left, 0) : 0;
 }
 
 /*
@@ -86,24 +63,27 @@ void block_pool_destroy(struct block_pool *p)
 	if (!lock_try(&p->lock))
 		return;
 	block_free_all(p->chain);
-	slab_close(&p->slab);
+	slab_close(p->slab);
 }
 
-/* If another thread has opened a slab meanwhile, the rest of one is lost. */
-static struct block *take_from_new(struct block_pool *p, uint32_t *number)
+/*
+ * Opens a slab, and returns its first block.  If another thread has opened one
+ * meanwhile, the rest of that is lost.
+ */
+static struct block *slab_open(struct block_pool *p)
 {
-	struct slab s, old;
-	struct block *b;
+	struct block *first = pages_alloc(SLAB_BYTES);
+	struct slab old;
 
-	if (!slab_open(&s))
+	if (!first)
 		return NULL;
-	b = slab_take(&s, number);
+	atom32_store(&first->slab, SLAB_BLOCKS * SLAB_USED);
 	lock_acquire(&p->lock);
 	old = p->slab;
-	p->slab = s;
+	p->slab = (struct slab){first, SLAB_BLOCKS - 1};
 	lock_release(&p->lock);
-	atomword_add(&p->held, -slab_close(&old));
-	return b;
+	atomword_add(&p->held, -slab_close(old));
+	return first;
 }
 
 /* Also touches it, so that the system provides it now. */
@@ -116,13 +96,15 @@ struct block *block_pool_take(struct block_pool *p)
 	lock_acquire(&p->lock);
 	kept = block_pop(&p->chain);
 	p->n -= kept != NULL;
-	if (!kept && grows)
-		fresh = slab_take(&p->slab, &number);
+	if (!kept && grows && p->slab.left > 0) {
+		number = SLAB_BLOCKS - p->slab.left--;
+		fresh = p->slab.first + number;
+	}
 	lock_release(&p->lock);
 	if (kept || !grows)
 		return kept;
 	if (!fresh)
-		fresh = take_from_new(p, &number);
+		fresh = slab_open(p);
 	if (!fresh)
 		return NULL;
 	atomword_add(&p->held, 1);

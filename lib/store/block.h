@@ -22,7 +22,6 @@
 #include "os/lock.h"
 #include "store/entry.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define BLOCK_BYTES   4096
@@ -39,8 +38,8 @@ struct block {
 #define SLAB_BLOCKS 16
 
 struct slab {
-	struct block *first; /* NULL: there is no slab */
-	uint32_t taken;      /* blocks that were handed out */
+	struct block *first;
+	uint32_t left; /* blocks that were not handed out: the last ones */
 };
 
 /* Without a reserve, the pool keeps so many. */

@@ -58,33 +58,6 @@ void queue_destroy(struct queue *q)
 	rows_free(rows_of(q));
 }
 
-static bool is_last(const struct queue *q, uint32_t i)
-{
-	return i == q->tail - 1;
-}
-
-/* Where the entries of a block begin, and where they end. */
-static struct entry *begin_of(const struct queue *q, uint32_t i)
-{
-	const struct row *row = queue_row(q, i);
-
-	return row->block->entry + row->begin;
-}
-
-static struct entry *end_of(const struct queue *q, uint32_t i)
-{
-	const struct row *row = queue_row(q, i);
-
-	return row->block->entry + row->n;
-}
-
-static uint32_t count_of(const struct queue *q, uint32_t i)
-{
-	const struct row *row = queue_row(q, i);
-
-	return row->n - row->begin;
-}
-
 /*
  * What adds an entry or pops one changes the queue's ends, and no row.  All
  * else begins with this, which completes the first row and the last.  What then
@@ -103,28 +76,6 @@ static void complete(struct queue *q)
 	last->nearest = last->begin < last->n ? q->last_nearest : INT64_MAX;
 }
 
-/* Also moves head and tail, so that the first row and the last have a block. */
-static void set_ends(struct queue *q)
-{
-	struct row *last;
-
-	while (q->head != q->tail && !queue_row(q, q->head)->block)
-		q->head++;
-	while (q->head != q->tail && !queue_row(q, q->tail - 1)->block)
-		q->tail--;
-	if (q->head == q->tail) {
-		q->front = q->front_end = q->back = q->back_end = NULL;
-		q->last_nearest = INT64_MAX;
-		return;
-	}
-	last = queue_row(q, q->tail - 1);
-	q->front = begin_of(q, q->head);
-	q->back = end_of(q, q->tail - 1);
-	q->back_end = last->block->entry + BLOCK_ENTRIES;
-	q->front_end = is_last(q, q->head) ? q->back_end : end_of(q, q->head);
-	q->last_nearest = last->nearest;
-}
-
 /*
  * Closes the gaps that taken blocks have left.  Rows move towards the tail, so
  * that no cursor passes a row that it has not seen.
@@ -140,10 +91,33 @@ static void close_gaps(struct queue *q)
 	q->head = to;
 }
 
-static void close_many_gaps(struct queue *q)
+/*
+ * Also moves head and tail, so that the first row and the last have a block;
+ * and closes the gaps, if there are many.
+ */
+static void set_ends(struct queue *q)
 {
+	struct row *first, *last;
+
+	while (q->head != q->tail && !queue_row(q, q->head)->block)
+		q->head++;
+	while (q->head != q->tail && !queue_row(q, q->tail - 1)->block)
+		q->tail--;
+	if (q->head == q->tail) {
+		q->front = q->front_end = q->back = q->back_end = NULL;
+		q->last_nearest = INT64_MAX;
+		return;
+	}
 	if (q->tail - q->head > 2 * q->blocks)
 		close_gaps(q);
+	first = queue_row(q, q->head);
+	last = queue_row(q, q->tail - 1);
+	q->front = first->block->entry + first->begin;
+	q->back = last->block->entry + last->n;
+	q->back_end = last->block->entry + BLOCK_ENTRIES;
+	q->front_end =
+		first == last ? q->back_end : first->block->entry + first->n;
+	q->last_nearest = last->nearest;
 }
 
 /*
@@ -201,17 +175,6 @@ bool queue_extend(struct queue *q, struct block **spares)
 	return true;
 }
 
-/* Takes a block out of its row. */
-static struct block *take_out(struct queue *q, uint32_t i)
-{
-	struct row *row = queue_row(q, i);
-	struct block *b = row->block;
-
-	*row = (struct row){INT64_MAX, NULL, 0, 0};
-	q->blocks--;
-	return b;
-}
-
 /*
  * Takes the block of row i.  Does not touch it, unless it is the first or the
  * last, because it is usually not in this CPU's cache.  Of these two a part may
@@ -219,15 +182,17 @@ static struct block *take_out(struct queue *q, uint32_t i)
  */
 static struct row take_block(struct queue *q, uint32_t i)
 {
-	struct row taken = *queue_row(q, i);
+	struct row *row = queue_row(q, i), taken = *row;
 	struct block *b = taken.block;
+	uint32_t n = taken.n - taken.begin;
 
 	if (taken.begin > 0)
-		memory_move(b->entry, begin_of(q, i),
-			    count_of(q, i) * sizeof(b->entry[0]));
-	if (i == q->head || is_last(q, i))
-		b->n = count_of(q, i);
-	take_out(q, i);
+		memory_move(b->entry, b->entry + taken.begin,
+			    n * sizeof(b->entry[0]));
+	if (i == q->head || i == q->tail - 1)
+		b->n = n;
+	*row = (struct row){INT64_MAX, NULL, 0, 0};
+	q->blocks--;
 	return taken;
 }
 
@@ -253,32 +218,16 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by)
 	set_ends(q);
 	if ((int32_t)(q->tail - c->at) > 0)
 		return false;
-	close_many_gaps(q);
 	q->nearest = c->nearest;
 	return true;
 }
 
-/* Takes out a block in which no entry is left. */
-static void free_block(struct queue *q, uint32_t i, struct block **spares)
-{
-	block_push(spares, take_out(q, i));
-	set_ends(q);
-	close_many_gaps(q);
-}
-
-TT_NOINLINE void queue_next_block(struct queue *q, struct block **spares)
-{
-	complete(q);
-	free_block(q, q->head, spares);
-}
-
-struct block *queue_take_first(struct queue *q)
+TT_NOINLINE struct block *queue_take_first(struct queue *q)
 {
 	struct block *b;
 
 	complete(q);
 	b = take_block(q, q->head).block;
 	set_ends(q);
-	close_many_gaps(q);
 	return b;
 }

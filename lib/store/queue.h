@@ -19,11 +19,7 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "store/block.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct row {
 	int64_t nearest; /* no entry is earlier; not up to date if the last */
@@ -136,9 +132,6 @@ bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
  */
 struct block *queue_take_first(struct queue *q);
 
-/* The slow path of queue_drop. */
-void queue_next_block(struct queue *q, struct block **spares);
-
 static inline struct row *queue_row(const struct queue *q, uint32_t i)
 {
 	return &q->row[i & (q->size - 1)];
@@ -172,12 +165,6 @@ static inline bool queue_push(struct queue *q, struct entry e)
 	return true;
 }
 
-/* Where the last block's room begins. */
-static inline struct entry *queue_back_start(const struct queue *q)
-{
-	return q->back_end - BLOCK_ENTRIES;
-}
-
 /* The entry at the front, or NULL. */
 static inline const struct entry *queue_front(const struct queue *q)
 {
@@ -199,7 +186,7 @@ static inline void queue_drop(struct queue *q, size_t n, struct block **spares)
 {
 	q->front += n;
 	if (q->front == q->back)
-		q->front = q->back = queue_back_start(q);
+		q->front = q->back = q->back_end - BLOCK_ENTRIES;
 	else if (unlikely(q->front == q->front_end))
-		queue_next_block(q, spares);
+		block_push(spares, queue_take_first(q));
 }

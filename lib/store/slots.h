@@ -24,8 +24,6 @@
 
 #include "store/slot.h"
 
-#include <stddef.h>
-
 /*
  * The number of the first slot is the number of slots in the first chunk.  So
  * the highest bit of a slot's number tells the chunk.
@@ -51,6 +49,9 @@ struct slot_floor {
 	uint32_t state;
 	uint32_t ticket;
 };
+
+_Static_assert(sizeof(struct slot_floor) == sizeof(uint64_t),
+	       "floors lie like the words of bits");
 
 /* What is kept for each word behind the slots of a chunk. */
 #define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
@@ -85,7 +86,6 @@ struct slots {
 	uint32_t end;      /* behind the highest word */
 	uint32_t used;     /* slots that are not free */
 	uint32_t enough;   /* used may grow to this; see slots_any */
-	uint32_t told;     /* used, when that was told last; see garbage.h */
 	/* Words that have no memory; see vacancy.h. */
 	uint32_t vacant;    /* no word below this one can be taken */
 	uint32_t vacancies; /* how many, and those that a thread has */
@@ -282,12 +282,6 @@ static inline bool slots_any_fresh(const struct slots *t)
 	return t->fresh < t->end && *slots_word(t, t->fresh) != 0;
 }
 
-/* Was a word just added?  It need not be the first that was never used. */
-static inline bool slots_any_added(const struct slots *t)
-{
-	return *slots_word(t, t->last) == UINT64_MAX;
-}
-
 /*
  * Is there a free slot to take?  Those of the word that is in use, and of words
  * that were never used, or just added.  Of all others, the last eighth is not
@@ -297,7 +291,7 @@ static inline bool slots_any_added(const struct slots *t)
 static inline bool slots_any(const struct slots *t)
 {
 	return t->used < t->enough || *t->at != 0 || slots_any_fresh(t) ||
-	       slots_any_added(t);
+	       *slots_word(t, t->last) == UINT64_MAX;
 }
 
 /* Of a word that is not the first. */

@@ -4,12 +4,10 @@
 
 struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
 {
-	unsigned chunk = 31 - (unsigned)__builtin_clz(word);
-	uint32_t first = UINT32_C(1) << chunk;
-	/* Behind the bits: a chunk has as many words as the first's number. */
-	uint64_t *end = t->bits[chunk] + 2 * (size_t)first;
+	/* As many words behind its bits as there are in its chunk. */
+	uint32_t n = (UINT32_C(1) << 31) >> __builtin_clz(word);
 
-	return (struct slot_floor *)end + (word - first);
+	return (struct slot_floor *)(slots_word(t, word) + n);
 }
 
 /*

@@ -80,15 +80,15 @@
  *	drain		api/drain.c drain_one
  *	give_left	engine/engine.h engine_cancelled
  *	give_left	intake/bucket.h bucket_give
- *	disarm		intake/reschedule.c bucket_disarm
+ *	disarm		intake/schedule.c bucket_disarm
  *	disarm		store/slot.c slot_disarm
- *	get_new_ticket	intake/reschedule.c get_new_entry
- *	mark_moved	intake/reschedule.c mark_moved
- *	arm_unarmed	intake/reschedule.c get_new_entry
- *	repeat		intake/reschedule.c can_repeat move_timer
- *	reschedule	intake/reschedule.c bucket_reschedule move_timer
- *	reschedule	intake/reschedule.c move_earlier
- *	reschedule	intake/reschedule.c move_handed_over
+ *	get_new_ticket	intake/schedule.c get_new_entry
+ *	mark_moved	intake/schedule.c mark_moved
+ *	arm_unarmed	intake/schedule.c get_new_entry
+ *	repeat		intake/schedule.c can_repeat move_timer
+ *	reschedule	intake/schedule.c bucket_reschedule move_timer
+ *	reschedule	intake/schedule.c move_earlier
+ *	reschedule	intake/schedule.c move_handed_over
  *	reschedule	intake/handover.c handover_move
  *	collect		intake/collect.c bucket_collect take_blocks
  *	recycle		intake/intake.c intake_recycle

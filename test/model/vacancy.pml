@@ -52,7 +52,7 @@
  *	grow		intake/arrival.c arrival_grow_slots
  *	grow		store/vacancy.c vacancy_take
  *	schedule	intake/schedule.c bucket_schedule
- *	reschedule	intake/reschedule.c bucket_reschedule get_new_entry
+ *	reschedule	intake/schedule.c bucket_reschedule get_new_entry
  *	reschedule	store/entry.h ticket_next
  *	cancel		store/slot.h slot_kill
  *	cancel		store/slot.c slot_cancel slot_take

@@ -8,6 +8,7 @@
 #include "checks/pending.h"
 #include "engine/turn.h"
 #include "harness.h"
+#include "intake/schedule.h"
 #include "use_all.h"
 
 static struct engine engine;

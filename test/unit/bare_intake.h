@@ -7,8 +7,8 @@
 
 #include "checks/bucket.h"
 #include "harness.h"
-#include "intake/bucket.h"
 #include "intake/intake.h"
+#include "intake/schedule.h"
 #include "must.h"
 #include "use_all.h"
 

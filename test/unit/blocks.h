@@ -32,7 +32,7 @@ static inline struct block **some(struct block **spares)
 /* The next block needs memory. */
 static inline void no_block(struct block_pool *p)
 {
-	while (p->chain || (p->slab.first && p->slab.taken < SLAB_BLOCKS))
+	while (p->chain || p->slab.left > 0)
 		atomword_add(&p->held, -block_free(block_pool_take(p)));
 }
 

@@ -37,7 +37,7 @@ static inline size_t queue_size(const struct queue *q)
 		return 0;
 	for (uint32_t i = q->head; i != q->tail - 1; i++)
 		n += queue_row(q, i)->block ? queue_row(q, i)->n : 0;
-	return n + (size_t)(q->back - queue_back_start(q)) -
+	return n + (size_t)(q->back - (q->back_end - BLOCK_ENTRIES)) -
 	       (size_t)(q->front - queue_row(q, q->head)->block->entry);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "intake/schedule.h"
 #include "sleeper_calls.h"
 #include "tasks.h"
 

@@ -14,7 +14,7 @@
 #include "timers.h"
 
 /*
- * reschedule.c again, under other names and with places to stop at: before or
+ * schedule.c again, under other names and with places to stop at: before or
  * behind one of its loads of a slot's state or ticket "another thread" does its
  * step.
  */
@@ -34,6 +34,8 @@ static uint32_t load_and_step(const atom32 *a)
 	return step_is_behind ? value : atom32_load(a);
 }
 
+int stepped_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
+		     uint64_t *ret_id);
 int stepped_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
 		       uint64_t id, int64_t deadline, bool inside);
 int stepped_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
@@ -41,11 +43,13 @@ int stepped_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
 int stepped_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 			 int64_t *ret_deadline);
 
+#define bucket_schedule     stepped_schedule
 #define bucket_reschedule   stepped_reschedule
 #define bucket_disarm       stepped_disarm
 #define bucket_get_deadline stepped_get_deadline
 #define atom32_load         load_and_step
-#include "intake/reschedule.c"
+#include "intake/schedule.c"
+#undef bucket_schedule
 #undef bucket_reschedule
 #undef bucket_disarm
 #undef bucket_get_deadline

@@ -506,7 +506,7 @@ static void cancel_a_crowd(uint32_t bucket)
 
 static bool is_told(void)
 {
-	return atom32_load(&engine.wakeup.limit) == WAKEUP_TOLD;
+	return atom32_load(&engine.wakeup.limit) == GARBAGE_TOLD;
 }
 
 /* Where no call looks, and no time passes. */

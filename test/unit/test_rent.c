@@ -29,7 +29,7 @@ static size_t used(void)
  */
 static void check_told(size_t live)
 {
-	must(atom32_load(&wakeup.limit) == WAKEUP_TOLD ||
+	must(atom32_load(&wakeup.limit) == GARBAGE_TOLD ||
 	     (used() <= GARBAGE_TIMES * live + GARBAGE_MUCH + GARBAGE_STEP &&
 	      bucket_size(bucket) <= GARBAGE_TIMES * used() + GARBAGE_MUCH +
 					     LANES * BLOCK_ENTRIES));

@@ -3,7 +3,7 @@
 #include "blocks.h"
 #include "entries.h"
 #include "fail_alloc.h"
-#include "intake/arrival.h"
+#include "intake/garbage.h"
 #include "must.h"
 #include "os/memory.h"
 #include "owing.h"
@@ -598,7 +598,7 @@ START_TEST(leaves_a_part_to_the_next)
 		cancel(ids[i]);
 	watch_set(&engine.watch, start + hour);
 	/* Nothing is reclaimed where it is. */
-	atom32_store(&engine.wakeup.limit, WAKEUP_TOLD - 1);
+	atom32_store(&engine.wakeup.limit, GARBAGE_TOLD - 1);
 	do {
 		size_t before = entries_of(&engine.pending);
 

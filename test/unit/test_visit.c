@@ -285,7 +285,7 @@ START_TEST(spare_blocks_go_to_the_pool)
 	/* The same without a visit. */
 	for (int i = 0; i < 2; i++)
 		block_push(&bucket->spares, block_pool_take(p));
-	bucket_give_surplus(bucket);
+	bucket_shrink(bucket);
 	ck_assert_uint_eq(count_blocks(bucket->spares), 1);
 	ck_assert_uint_eq(p->n, 2);
 	end();

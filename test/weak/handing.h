@@ -9,12 +9,6 @@
 #include "intake/arrival.h"
 #include "store/slots.h"
 
-static struct arrival arrival_aim(struct bucket *b, int64_t deadline)
-{
-	(void)b;
-	return (struct arrival){NULL, deadline};
-}
-
 static bool arrival_has_room(struct bucket *b, struct lane *l)
 {
 	(void)b;

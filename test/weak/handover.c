@@ -26,7 +26,7 @@
 #elif defined(BUG_SAME_TICKET)
 #define atom32_swap(a, from, to) ((void)(a), (void)(to), (from))
 #endif
-#include "intake/reschedule.c"
+#include "intake/schedule.c"
 #undef slot_change
 #undef atom32_swap
 

@@ -25,7 +25,7 @@
 
 #include "handing.h"
 #include "intake/expiry.c"
-#include "intake/reschedule.c"
+#include "intake/schedule.c"
 #include "store/slot.c"
 #include "store/slots.c"
 
