@@ -91,7 +91,7 @@ static uint32_t learn_state(const struct slot *s)
 	uint32_t word = atom32_load_acquire(&s->state);
 
 	/* 0: there was never a timer in it. */
-	if (unlikely(tool_here() != NULL) && word != 0)
+	if (unlikely(tool_here()) && word != 0)
 		tool_acquire(s);
 	return word;
 }
