@@ -17,7 +17,7 @@
 static atomword shared;
 
 /* Acquire: pairs with the compare-and-swap in publish. */
-static struct timerthread *current(void)
+static struct timerthread *current_default(void)
 {
 	return (struct timerthread *)atomword_load_acquire(&shared);
 }
@@ -50,7 +50,7 @@ static int make_default(struct timerthread **ret_tt)
 
 /*
  * Puts tt in the place of old, unless another thread was faster.  Releases:
- * pairs with the load in current.
+ * pairs with the load in current_default.
  */
 static void publish(struct timerthread *old, struct timerthread *tt)
 {
@@ -67,9 +67,9 @@ TT_EXPORT_RARE int timerthread_default(struct timerthread **ret_tt)
 	if (!ret_tt)
 		return -EINVAL;
 	tool_hide(&shared, sizeof(shared));
-	while (!is_usable(tt = current())) {
+	while (!is_usable(tt = current_default())) {
 		r = make_default(&made);
-		if (r < 0 && !is_usable(current()))
+		if (r < 0 && !is_usable(current_default()))
 			return r;
 		if (r == 0)
 			publish(tt, made);

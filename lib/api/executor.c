@@ -58,7 +58,7 @@ static void run_submitted(void *arg)
 	enter_and_run(tt, s);
 }
 
-static void submit(void *arg)
+static void call_submit(void *arg)
 {
 	struct offer *o = arg;
 	const struct submitting *s = &o->tt->options.submitting;
@@ -74,7 +74,7 @@ bool executor_hand_over(struct timerthread *tt, struct slot *s)
 
 	tt->runs.given++;
 	s->instance = tt;
-	if (!inside_call(tt, &e->inside, &e->task_id, &none, submit, &o))
+	if (!inside_call(tt, &e->inside, &e->task_id, &none, call_submit, &o))
 		return false;
 	return o.r >= 0 || enter_and_run(tt, s);
 }

@@ -113,7 +113,7 @@ static void end_sweep(struct engine *e)
 	t->again = t->again || surplus;
 }
 
-static void sweep(struct engine *e)
+static void sweep_once(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	struct sweeping *s = &t->sweep;
@@ -179,7 +179,7 @@ bool reclaim_step(struct engine *e)
 	else if (t->restores)
 		restore(e);
 	else if (t->sweeps)
-		sweep(e);
+		sweep_once(e);
 	else if (t->sifts > 0)
 		sift(e);
 	else

@@ -10,7 +10,8 @@
  */
 #define EFFORT_MAX (16 * BLOCK_ENTRIES)
 
-static void visit(struct engine *e, struct bucket *b, int64_t by, int64_t now)
+static void visit_by(struct engine *e, struct bucket *b, int64_t by,
+		     int64_t now)
 {
 	struct visit v;
 	bool more;
@@ -37,7 +38,7 @@ static void collect(struct engine *e, int64_t by, int64_t now)
 	if (!wakeup_collect(&e->wakeup, by, &due))
 		return;
 	while ((b = intake_take(e->intake, &due)))
-		visit(e, b, by, now);
+		visit_by(e, b, by, now);
 }
 
 /*

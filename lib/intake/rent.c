@@ -140,7 +140,7 @@ static void look_at_old(struct bucket *b, struct queue *q)
 		queue_drop(q, i, &b->spares);
 }
 
-static bool is_long(const struct bucket *b, const struct lane *l)
+static bool lane_is_long(const struct bucket *b, const struct lane *l)
 {
 	return l->queue.blocks > LONG * (b->slots.used / BLOCK_ENTRIES + 1);
 }
@@ -152,7 +152,7 @@ static size_t in_the_way(const struct bucket *b, const struct lane *l,
 	/* The last of a block: nothing else is in sight. */
 	if (n < RENT_LOOKS)
 		return e + n == l->queue.back ? 0 : n;
-	if (l->aside > 0 || is_long(b, l))
+	if (l->aside > 0 || lane_is_long(b, l))
 		return RENT_LOOKS;
 	return l->passed >= PASSED_MUCH ? l->carried : 0;
 }

@@ -35,7 +35,7 @@ static bool take_entry(struct bucket *b, struct slot *s)
  * the slot is free.  The driver may be freeing it at the same time, or have
  * done so: pairs with slot_free there.
  */
-static bool settle(struct bucket *b, struct slot *s, uint32_t word)
+static bool settle_dead(struct bucket *b, struct slot *s, uint32_t word)
 {
 	if (slot_is_dead(word))
 		return take_entry(b, s) && slot_free(s, word);
@@ -78,7 +78,7 @@ static void sweep_word(struct bucket *b, uint32_t word, struct sweeping *s)
 	for (used = look_at_word(first, used, s); used; used &= used - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(used);
 
-		if (settle(b, &first[i], atom32_load(&first[i].state))) {
+		if (settle_dead(b, &first[i], atom32_load(&first[i].state))) {
 			slots_give(t, &first[i], number + i);
 			s->freed++;
 		}

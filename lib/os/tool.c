@@ -107,11 +107,12 @@ static unsigned request[TOOL_HEED + 1];
  */
 #define PLACES 64
 static const char places[PLACES];
-static bool share;
+static bool share_places;
 
 static const volatile void *place(const volatile void *p)
 {
-	return share ? &places[(uintptr_t)p / TT_CACHE_LINE % PLACES] : p;
+	return share_places ? &places[(uintptr_t)p / TT_CACHE_LINE % PLACES]
+			    : p;
 }
 
 static void tell_valgrind(enum tool_event event, const volatile void *p,
@@ -142,7 +143,7 @@ static tool_fn *tool_valgrind(void)
 	request[TOOL_RELEASE] = VG_USERREQ__DRD_ANNOTATE_HAPPENS_BEFORE;
 	request[TOOL_ACQUIRE] = VG_USERREQ__DRD_ANNOTATE_HAPPENS_AFTER;
 	request[TOOL_HIDE] = VG_USERREQ__DRD_START_SUPPRESSION;
-	share = true;
+	share_places = true;
 	return tell_valgrind;
 }
 

@@ -91,7 +91,7 @@ static bool make_room(struct pending *p, struct heap *h)
  * Its timer waits in its bucket, which needs no memory.  What is later must not
  * run before it.
  */
-static void strand(struct pending *p, const struct entry *e)
+static void strand_entry(struct pending *p, const struct entry *e)
 {
 	if (unqueued_strand(intake_bucket(p->intake, e->index), p->wakeup, e) &&
 	    e->deadline < p->beyond)
@@ -105,12 +105,12 @@ void pending_add(struct pending *p, struct row r)
 		return;
 	}
 	for (uint32_t i = 0; i < r.block->n; i++)
-		strand(p, &r.block->entry[i]);
+		strand_entry(p, &r.block->entry[i]);
 	block_pool_give(&p->intake->pool, r.block);
 }
 
 /* Takes out the first block. */
-static struct block *take_block(struct pending *p)
+static struct block *take_first_block(struct pending *p)
 {
 	struct block *b = block_of(heap_at(&p->blocks, 0));
 
@@ -132,7 +132,7 @@ void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 			run++;
 		left = bucket_put(b, p->wakeup, e, run);
 		for (size_t i = 0; i < left; i++)
-			strand(p, &e[i]);
+			strand_entry(p, &e[i]);
 	}
 }
 
@@ -172,7 +172,7 @@ static void keep(struct pending *p, struct entry e)
 		return;
 	}
 	take_place(p, &e);
-	strand(p, &e);
+	strand_entry(p, &e);
 }
 
 /*
@@ -330,7 +330,7 @@ static void open_next(struct pending *p, int64_t now)
 	struct block *b;
 
 	if (first <= wheel_nearest(&p->wheel)) {
-		b = take_block(p);
+		b = take_first_block(p);
 		wheel_advance(&p->wheel, first);
 	} else {
 		b = wheel_open(&p->wheel, &near);
@@ -389,7 +389,7 @@ bool pending_tidy(struct pending *p, int64_t now)
 	    !make_room(p, &p->heap))
 		return false;
 	wheel_advance(&p->wheel, now);
-	open_block(p, take_block(p), near_to(now));
+	open_block(p, take_first_block(p), near_to(now));
 	return true;
 }
 

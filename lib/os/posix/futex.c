@@ -8,7 +8,7 @@
  * change, or it is on the list.
  *
  * A condition variable may not know the clock.  Then the wait ends after
- * LOOK_NS, and the caller looks at the clock.
+ * WAIT_LOOK_NS, and the caller looks at the clock.
  *
  * A child of fork(2) has none of the threads that waited, and a mutex may be
  * held there for ever: so the table is made anew.
@@ -20,9 +20,9 @@
 
 #include <stddef.h>
 
-#define LISTS   64
-#define LOOK_NS NS_PER_S
-#define NAP_NS  1000000 /* instead of a wait for which there is no memory */
+#define LISTS        64
+#define WAIT_LOOK_NS NS_PER_S
+#define WAIT_NAP_NS  1000000 /* if there is no memory to wait */
 
 struct waiter {
 	/* Protected by the list's mutex. */
@@ -47,7 +47,7 @@ static void make_lists(void)
 	}
 }
 
-static void begin(void)
+static void begin_waits(void)
 {
 	make_lists();
 	works = pthread_atfork(NULL, NULL, make_lists) == 0;
@@ -56,12 +56,12 @@ static void begin(void)
 /* When the library is loaded: later, no wait has to allocate for that. */
 __attribute__((CONSTRUCTOR_FIRST)) static void begin_early(void)
 {
-	pthread_once(&once, begin);
+	pthread_once(&once, begin_waits);
 }
 
 bool futex_works(void)
 {
-	pthread_once(&once, begin);
+	pthread_once(&once, begin_waits);
 	return works;
 }
 
@@ -69,7 +69,7 @@ static struct list *list_of(const atom32 *word)
 {
 	uintptr_t at = (uintptr_t)word;
 
-	pthread_once(&once, begin);
+	pthread_once(&once, begin_waits);
 	return &lists[(at / 8 ^ at / 4096) % LISTS];
 }
 
@@ -102,7 +102,7 @@ static void wait_on(struct list *l, struct waiter *w, int64_t deadline)
 static void wait_once(atom32 *word, uint32_t expected, clockid_t clock,
 		      int64_t deadline)
 {
-	const struct timespec nap = {0, NAP_NS};
+	const struct timespec nap = {0, WAIT_NAP_NS};
 	struct list *l = list_of(word);
 	struct waiter w = {.word = word};
 
@@ -130,12 +130,13 @@ static bool is_known(clockid_t clock)
 	return clock == CLOCK_MONOTONIC;
 }
 
-/* For a clock that no condition variable knows: LOOK_NS from now, or sooner. */
-static int64_t look_at(clockid_t clock, int64_t deadline)
+/* For a clock that no condition variable knows; WAIT_LOOK_NS at most. */
+static int64_t next_look(clockid_t clock, int64_t deadline)
 {
 	int64_t left = clock_add(deadline, -clock_now(clock));
 
-	return clock_now(CLOCK_MONOTONIC) + (left < LOOK_NS ? left : LOOK_NS);
+	return clock_now(CLOCK_MONOTONIC) +
+	       (left < WAIT_LOOK_NS ? left : WAIT_LOOK_NS);
 }
 
 void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
@@ -145,7 +146,7 @@ void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 
 	if (!is_known(clock)) {
 		if (deadline < INT64_MAX)
-			deadline = look_at(clock, deadline);
+			deadline = next_look(clock, deadline);
 		clock = CLOCK_MONOTONIC;
 	}
 	wait_once(word, expected, clock, deadline);
