@@ -13,10 +13,10 @@ if [ -n "${TT_SANITIZER-}" ]; then
 	echo "not with a sanitizer: the simulator takes the place of one"
 	exit 77
 fi
-if [ -z "${SIM_CC-}" ]; then
-	echo "there is no gcc for x86-64 (Debian: gcc)"
+SIM_CC=$(sh "$srcdir/test/bench/sim/build.sh" compiler 2>&1) || {
+	echo "$SIM_CC"
 	exit 77
-fi
+}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export SIM_CC builddir

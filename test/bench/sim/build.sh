@@ -3,11 +3,45 @@
 #
 # build.sh simulated PROGRAM   the library and many.c, in the simulator
 # build.sh selftest PROGRAM    the simulator's own test
+# build.sh compiler            prints the gcc for it: SIM_CC, or else CC or gcc;
+#                              it must be for x86-64
 #
-# SIM_CC is a gcc, builddir is where config.h is; the sources are found from here.
-# What is compiled on the way is in PROGRAM.d, and is removed.
+# builddir is where config.h is; the sources are found from here.  What is
+# compiled on the way is in PROGRAM.d, and is removed.
 set -eu
-: "${SIM_CC:=gcc}" "${builddir:=.}"
+: "${builddir:=.}"
+
+# simulates COMPILER: whether it is one for the simulator.
+simulates() {
+	macros=$($1 -dM -E -x c /dev/null 2>/dev/null) || return
+	case $macros in
+	*__clang__* | *__ILP32__*) return 1 ;;
+	*__x86_64__*) ;;
+	*) return 1 ;;
+	esac
+	case $macros in
+	*__linux__*) ;;
+	*) return 1 ;;
+	esac
+	# shellcheck disable=SC2086 # it may be of several words
+	$1 -fsanitize=thread -mcx16 -mno-red-zone -fsyntax-only -x c \
+		/dev/null 2>/dev/null
+}
+
+for compiler in "${SIM_CC:-${CC:-gcc}}" gcc; do
+	SIM_CC=
+	simulates "$compiler" || continue
+	SIM_CC=$compiler
+	break
+done
+if [ -z "$SIM_CC" ]; then
+	echo "there is no gcc for x86-64 (Debian: gcc)" >&2
+	exit 1
+fi
+if [ "$1" = compiler ]; then
+	echo "$SIM_CC"
+	exit
+fi
 what=$1 program=$2
 sim=$(cd "$(dirname "$0")" && pwd)
 top=$sim/../../..
@@ -46,7 +80,7 @@ selftest)
 	libs=-lstdc++
 	;;
 *)
-	echo "usage: build.sh simulated|selftest PROGRAM" >&2
+	echo "usage: build.sh compiler|simulated|selftest [PROGRAM]" >&2
 	exit 2
 	;;
 esac
