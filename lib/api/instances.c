@@ -18,7 +18,7 @@
 #include "api/instance.h"
 #include "os/tool.h"
 
-struct instance_link timerthread_instances;
+INTERNAL_OBJECT struct instance_link timerthread_instances = {0};
 
 static struct instance_link *const head = &timerthread_instances;
 

@@ -6,11 +6,31 @@
 
 #include <stdint.h> /* any header of glibc defines __GLIBC__ */
 
+/*
+ * INTERNAL is before the declaration of each function and object that several
+ * sources of the library use, INTERNAL_OBJECT before the definition of such an
+ * object.  The library is compiled as one unit, lib/libtimerthread.c, in which
+ * they are static.  So no name but those of timerthread.h meets one of the
+ * program, in the static library too.  The tests link the sources one by one.
+ */
+#ifdef TT_ONE_UNIT
+#define INTERNAL        static
+#define INTERNAL_OBJECT static
+#else
+#define INTERNAL extern
+#define INTERNAL_OBJECT
+#endif
+
 #define TT_EXPORT __attribute__((visibility("default")))
 /* Seldom called: such code is small rather than fast, and lies together. */
 #define TT_EXPORT_RARE __attribute__((visibility("default"), cold))
-/* A function that the program may have, or not. */
-#define TT_WEAK     __attribute__((weak, visibility("default")))
+/* A function that only some programs have. */
+#define TT_WEAK __attribute__((weak, visibility("default")))
+/*
+ * What seldom runs, out of the way of what often does.  And what asks for
+ * something of the calling thread: in one function, compilers expect that at
+ * one address, but a callback may end on another thread than it began on.
+ */
 #define TT_NOINLINE __attribute__((noinline))
 #define TT_INLINE   inline __attribute__((always_inline))
 

@@ -4,7 +4,8 @@
 
 #include <pthread.h>
 
-struct kept keep_begin(bool cancel)
+/* Neither is inlined: they use errno, see base.h. */
+TT_NOINLINE struct kept keep_begin(bool cancel)
 {
 	struct kept k = {.error = errno, .cancel = cancel};
 
@@ -13,7 +14,6 @@ struct kept keep_begin(bool cancel)
 	return k;
 }
 
-/* Not inlined: in a function, compilers expect errno at one address. */
 TT_NOINLINE void keep_end(const struct kept *k)
 {
 	if (k->cancel)

@@ -94,8 +94,11 @@ void text_add_address(struct text *t, const void *address)
 #endif
 }
 
-/* One system call, so that lines of several threads are not mixed. */
-void report(const char *what)
+/*
+ * One system call, so that lines of several threads are not mixed.  It is not
+ * inlined, because it uses errno: see base.h.
+ */
+TT_NOINLINE void report(const char *what)
 {
 	KEEP_ERRNO;
 	char line[128];

@@ -178,9 +178,10 @@ bool inside_look(const struct inside *in, struct run *ret)
 	return true;
 }
 
-bool inside_call(struct timerthread *tt, struct inside *in,
-		 const struct task_id *t, const struct run *run,
-		 timerthread_fn *fn, void *arg)
+/* Not inlined: as leave_call.  The caller may run several. */
+TT_NOINLINE bool inside_call(struct timerthread *tt, struct inside *in,
+			     const struct task_id *t, const struct run *run,
+			     timerthread_fn *fn, void *arg)
 {
 	const uintptr_t who = inside_who(t);
 	const bool has_tasks = t->fn != NULL;

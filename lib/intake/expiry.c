@@ -73,7 +73,10 @@ static enum expiry look_locked(struct slot *s, const struct entry *e,
 		return EXPIRY_STALE;
 	if (slot_is_dead(*word))
 		return over(s, *word);
-	return slot_has_entry(*word) ? EXPIRY_PENDING : EXPIRY_STALE;
+	if (slot_has_entry(*word))
+		return EXPIRY_PENDING;
+	slot_clear_handed_over(s);
+	return EXPIRY_STALE;
 }
 
 /*

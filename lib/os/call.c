@@ -31,22 +31,23 @@ void call_left(void *arg)
 
 #else
 
-/* Global within the library: link-time optimization renames static ones. */
-_Unwind_Reason_Code call_personality(int version, _Unwind_Action actions,
-				     _Unwind_Exception_Class class,
-				     struct _Unwind_Exception *e,
-				     struct _Unwind_Context *context)
-	__attribute__((used));
+/*
+ * Assembler code refers to it by name: so it is not static, because link-time
+ * optimization renames what is, or compiles it into another object.
+ */
+_Unwind_Reason_Code timerthread_call_personality(
+	int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+	struct _Unwind_Exception *e, struct _Unwind_Context *context)
+	__attribute__((used, visibility("hidden")));
 
 /*
  * For an exception, the unwinder first searches for a handler.  C++ terminates
  * because this search fails here.  If the thread ends, there is no search: the
  * unwinder only passes through.
  */
-_Unwind_Reason_Code call_personality(int version, _Unwind_Action actions,
-				     _Unwind_Exception_Class class,
-				     struct _Unwind_Exception *e,
-				     struct _Unwind_Context *context)
+_Unwind_Reason_Code timerthread_call_personality(
+	int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+	struct _Unwind_Exception *e, struct _Unwind_Context *context)
 {
 	(void)version;
 	(void)class;
@@ -59,7 +60,8 @@ _Unwind_Reason_Code call_personality(int version, _Unwind_Action actions,
 
 /* 0x1b: the address is stored in 4 bytes, relative to their own place. */
 #define HAS_PERSONALITY                                                        \
-	__asm__ volatile(".cfi_personality 0x1b, call_personality")
+	__asm__ volatile(".cfi_personality 0x1b, "                             \
+			 "timerthread_call_personality")
 
 #endif
 

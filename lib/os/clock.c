@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/clock.h"
 
-int64_t clock_now(clockid_t clock)
+TT_NOINLINE int64_t clock_now(clockid_t clock)
 {
 	struct timespec t;
 
@@ -38,7 +38,7 @@ struct timespec clock_timespec(int64_t t)
 	};
 }
 
-int64_t clock_add(int64_t a, int64_t b)
+TT_NOINLINE int64_t clock_add(int64_t a, int64_t b)
 {
 	int64_t sum;
 

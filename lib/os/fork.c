@@ -9,11 +9,7 @@
 
 #include <string.h>
 
-/* A section of its own: the other variables need not begin a page, too. */
-#ifdef __ELF__
-__attribute__((section(".bss.fork_page")))
-#endif
-struct fork_page fork_page;
+INTERNAL_OBJECT struct fork_page fork_page = {.generation = 0};
 
 /* Neither this process nor a parent has a later one. */
 static atom32 newest;

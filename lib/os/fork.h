@@ -33,8 +33,7 @@ struct fork_page {
 	struct lock lock __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(SYSTEM_PAGE_SIZE)));
 
-/* Hidden: its address need not be loaded. */
-extern struct fork_page fork_page __attribute__((visibility("hidden")));
+extern struct fork_page fork_page;
 
 /* Forks are noticed once this has returned 0.  0 or -ENOMEM. */
 int fork_watch(void);

@@ -43,18 +43,18 @@ TT_NOINLINE void lock_wake(struct lock *l)
 	futex_wake(&l->slept, 1);
 }
 
-void lock_acquire(struct lock *l)
+TT_NOINLINE void lock_acquire(struct lock *l)
 {
 	lock_acquire_inline(l);
 }
 
-void lock_acquire_hot(struct lock *l)
+TT_NOINLINE void lock_acquire_hot(struct lock *l)
 {
 	if (unlikely(!lock_try(l)))
 		lock_acquire_slow(l, true);
 }
 
-void lock_release(struct lock *l)
+TT_NOINLINE void lock_release(struct lock *l)
 {
 	lock_release_inline(l);
 }

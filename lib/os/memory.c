@@ -65,7 +65,7 @@ void *pages_alloc(size_t size)
 	return p;
 }
 
-void pages_free(void *p, size_t size)
+TT_NOINLINE void pages_free(void *p, size_t size)
 {
 	if (!p)
 		return;

@@ -51,7 +51,7 @@ void thread_make_ordinary(pthread_t thread)
 /* Whom the calling thread serves; NULL: it is not the library's. */
 static TT_THREAD_LOCAL const void *served;
 
-bool thread_serves(const void *owner)
+TT_NOINLINE bool thread_serves(const void *owner)
 {
 	return served == owner;
 }

@@ -6,7 +6,7 @@
 #include <valgrind/helgrind.h>
 #endif
 
-tool_fn *tool_found;
+INTERNAL_OBJECT tool_fn *tool_found = NULL;
 
 /*
  * ThreadSanitizer, of gcc and of clang; NULL: it is not used.  If it is, its

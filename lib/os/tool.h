@@ -48,9 +48,9 @@ typedef void tool_fn(enum tool_event event, const volatile void *p,
 
 /*
  * Tells the tool that is present; NULL: there is none.  Constant once the
- * library is loaded.  Hidden: as fork_page.
+ * library is loaded.
  */
-extern tool_fn *tool_found __attribute__((visibility("hidden")));
+extern tool_fn *tool_found;
 
 static inline bool tool_here(void)
 {

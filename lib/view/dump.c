@@ -62,7 +62,7 @@ static void add_options(struct text *t, const struct timerthread *tt)
 static void add_stats(struct text *t, const uint64_t *n)
 {
 	text_add(t, "numbers\n");
-	for (const struct fact *f = stat_table; f < stat_end; f++) {
+	for (const struct fact *f = stat_table; f < stat_table + FACTS; f++) {
 		if (!f->name || f->kind == HISTOGRAM)
 			continue;
 		if (f->unit == SECONDS)

@@ -135,7 +135,8 @@ static int write_page(const struct told *all, size_t n,
 	bool openmetrics = format == TIMERTHREAD_FORMAT_OPENMETRICS;
 	struct text t = {.to = buf, .size = size};
 
-	for (const struct fact *m = stat_table; n > 0 && m < stat_end; m++) {
+	for (const struct fact *m = stat_table; n > 0 && m < stat_table + FACTS;
+	     m++) {
 		if (!m->name)
 			continue;
 		add_metric_head(&t, m, openmetrics);

@@ -11,7 +11,7 @@
 #define STAT(which)         TIMERTHREAD_STAT_##which
 #define HISTOGRAM_OF(which) TIMERTHREAD_HISTOGRAM_##which
 
-const struct fact stat_table[] = {
+INTERNAL_OBJECT const struct fact stat_table[] = {
 	{STAT(PENDING), GAUGE, NUMBER, FROM_SLOTS, "pending_timers",
 	 "Timers that wait for their callback to begin."},
 	{STAT(RUNNING), GAUGE, NUMBER, FROM_SLOTS, "running_timers",
@@ -61,9 +61,6 @@ const struct fact stat_table[] = {
 	{HISTOGRAM_OF(RUN_TIME), HISTOGRAM, SECONDS, FROM_RUNS, "run_seconds",
 	 "How long callbacks have run."},
 };
-
-const struct fact *const stat_end =
-	stat_table + sizeof(stat_table) / sizeof(stat_table[0]);
 
 static void add_counts(uint64_t *n, struct bucket *b)
 {

@@ -56,10 +56,9 @@ struct fact {
 	const char *help;
 };
 
-extern const struct fact stat_table[];
+#define FACTS 23
 
-/* Behind the last one. */
-extern const struct fact *const stat_end;
+extern const struct fact stat_table[FACTS];
 
 /* All numbers, each at the place that its fact names. */
 struct figures {

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <sys/mman.h>
 
-TT_THREAD_LOCAL int system_thread;
+INTERNAL_OBJECT TT_THREAD_LOCAL int system_thread = 0;
 
 /* After INT_MAX threads, numbers begin again. */
 TT_NOINLINE int system_number_thread(void)

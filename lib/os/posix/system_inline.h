@@ -12,7 +12,7 @@
 #define SYSTEM_PAGE_SIZE TT_FAR_APART
 
 /* The caller's number, from 1; 0: it has none yet. */
-extern TT_THREAD_LOCAL int system_thread __attribute__((visibility("hidden")));
+extern TT_THREAD_LOCAL int system_thread;
 
 int system_number_thread(void);
 
