@@ -14,6 +14,7 @@
  *  - No timer begins before its deadline, or after a cancel or a disarm of it
  *    returned 0, or twice for one arming.
  *  - An id cancels no timer but its own.
+ *  - What a reschedule moves has not begun, and was not cancelled.
  *  - A slot is freed once a life, when its timer is over.
  *  - When nothing moves any more, what was armed has run: a pending timer has
  *    an entry that counts, not later than its deadline.  One that is unarmed
@@ -531,7 +532,8 @@ inline mark_moved(mine, ok)
 			word = WORD(mine - 1, MOVED)
 		:: else
 		fi;
-		ok = true
+		ok = true;
+		assert(armed)
 	}
 #else
 	atomic {
@@ -549,7 +551,8 @@ inline mark_moved(mine, ok)
 			ok = true;
 			armed = true
 		:: else
-		fi
+		fi;
+		assert(!ok || armed)
 	}
 #endif
 }
@@ -837,6 +840,8 @@ inline file(i)
 #endif
 		fi
 	}
+#else
+	skip
 #endif
 }
 
