@@ -66,7 +66,10 @@
  *
  *	add_entry	intake/arrival.h arrival_push
  *	add_entry	store/slot.h slot_entry
- *	free_slot	store/slot.h slot_next
+ *	drop_entry	intake/rent.c drop_oldest
+ *	drop_entry	engine/fire.c fire
+ *	set_free	store/slot.h slot_next
+ *	free_slot	store/slot.h slot_next slot_is_dead
  *	change_state	store/slot.h slot_change
  *	take_entry	intake/sweep.c take_entry
  *	free_swept	store/slot.h slot_free
@@ -916,7 +919,8 @@ inline hand_over(i, seen, owns)
 
 /*
  * Of what counts, with an entry of the deadline `entry`.  runs: it is due;
- * later: it is put back.  Else it is unarmed; or over, and free.  Under the lock
+ * later: it is put back.  Else it is unarmed; or over, and free.  Under the
+ * lock
  */
 inline judge(seen, entry, runs, later, over)
 {
