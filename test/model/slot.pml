@@ -7,9 +7,10 @@
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
  * deadline, disarm, each with the last id that any of them got; rent looks at
  * arrivals, and the sweep at the slot; and a drain takes what does not run, by
- * the slot.  The driver collects, looks for what is dead, and hands over what
- * is due; time goes on when it likes.  With LIVES a timer may be added, and
- * live on when it has run.  What must hold:
+ * the slot.  (With FEW_CALLS they only schedule and cancel, and what they owe.)
+ * The driver collects, looks for what is dead, and hands over what is due; time
+ * goes on when it likes.  With LIVES a timer may be added, and live on when it
+ * has run.  What must hold:
  *
  *  - No timer begins before its deadline, or after a cancel or a disarm of it
  *    returned 0, or twice for one arming.
@@ -652,9 +653,11 @@ proctype user()
 		if
 		:: schedule(i)
 		:: cancel(mine, ok)
+#ifndef FEW_CALLS
 		:: drain(mine, ok)
 		:: disarm(mine)
 		:: reschedule(mine, to, ok, i)
+#endif
 		:: rent(i, seen)
 		:: LOCK; sweep(seen, ok); UNLOCK
 		fi;

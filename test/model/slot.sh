@@ -22,9 +22,10 @@ caught assertions "$one_user -DLIVES" LEFT_OUT NO_NEW_ENTRY NOT_AGAIN
 caught assertions "$one_user -DSTRANDS" STRANDED_FREE STRAND_STALE
 caught assertions "-DUSERS=1 -DSTEPS=4" HAND_OVER_STORED
 caught assertions "$two_users" NO_RECHECK NO_GENERATION
-caught assertions "-DUSERS=2 -DSTEPS=3" TICKET_FIRST
+caught assertions "-DUSERS=2 -DSTEPS=3 -DFEW_CALLS" TICKET_FIRST
 
 large_models
+holds assertions "-DUSERS=2 -DSTEPS=3 -DFEW_CALLS"
 holds assertions "-DUSERS=1 -DSTEPS=5"
 holds assertions "-DUSERS=1 -DSTEPS=4 -DSTRANDS -DLIVES"
 holds assertions "$two_users -DLIVES"
