@@ -7,68 +7,74 @@
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
  * deadline, disarm, each with the last id that any of them got; rent looks at
  * arrivals, and the sweep at the slot; and a drain takes what does not run, by
- * the slot.  The driver collects, looks for what is dead, and runs what is due;
- * time goes on when it likes.  With LIVES a timer may be added, and live on
- * when it has run.  What must hold:
+ * the slot.  (With FEW_CALLS they only schedule and cancel, and what they owe.)
+ * The driver collects, looks for what is dead, and hands over what is due; time
+ * goes on when it likes.  With LIVES a timer may be added, and live on when it
+ * has run.  What must hold:
  *
  *  - No timer begins before its deadline, or after a cancel or a disarm of it
  *    returned 0, or twice for one arming.
  *  - An id cancels no timer but its own.
+ *  - What a reschedule moves has not begun, and was not cancelled.
  *  - A slot is freed once a life, when its timer is over.
  *  - When nothing moves any more, what was armed has run: a pending timer has
  *    an entry that counts, not later than its deadline.  One that is unarmed
  *    has none, and is not handed over; and no slot is dead, or disarmed, for
- *    good.  If rent or the sweep has left it without an entry while it was
- *    disarmed, it stays so, or dead: then the sweep finds it, if it is
- *    cancelled.
+ *    good.  If a timer is cancelled while a sweep unarms it, it stays dead
+ *    until the next sweep.
  *
- * With EXECUTOR the driver does not run what is due but hands it over (see
- * lib/intake/handover.h), to a thread that begins it when it likes, and may
- * find that it was moved: then it is filed, and has an entry again.  That may
- * take memory, and the lock is free meanwhile.  With STRANDS there may be none:
- * then the timer is stranded, by that thread or by the driver, which collects
- * it.
+ * The thread that runs a timer is a process of its own, the runner.  It begins
+ * when it likes what was handed over, and gives the slot back under the lock.
+ * So it may do all that a thread of an executor does.  The driver's own thread
+ * does less: it begins at once, and hands over nothing until it is done.  The
+ * runner may find that the timer was moved: then it is filed, and has an entry
+ * again.  The lock is free before that, and memory may be taken meanwhile.
+ * With STRANDS there may be none: then the timer is stranded, by the runner or
+ * by the driver, which collects it.
  *
  * A switch each breaks one thing that the code does, and must be caught:
  * NO_MOVED (an earlier time leaves the slot armed), NO_CLAIM (it is moved even
- * if it was cancelled or has begun meanwhile), TICKET_FIRST (the ticket
- * is read before the state), NO_RECHECK (what died moved is freed without
- * another look under the lock), KEEP_TICKET (a new entry has the old ticket),
- * NO_PUT_BACK (what was moved to a later time runs when its entry is due),
- * SWEEP_KEEPS (what was swept keeps its ticket), DRIVER_STORES (the driver
- * frees what it found dead without looking whether it still is); with
- * EXECUTOR: NO_HANDED_OVER (what is handed over gets an entry when it is moved
- * to an earlier time), TICKET_STORED (it gets one if the driver hands it over
- * just then), FILED_EARLY (it is handed over no more while memory is
- * taken), SWEEP_ALL (it is swept), FREED_FIRST (what is swept is free before
- * it has another ticket); with STRANDS: STRANDED_FREE (nor when
- * it is stranded), STRAND_STALE (the driver strands it by an entry that does
- * not count); with two users: NO_GENERATION (an id cancels whatever timer is in
- * the slot).
+ * if it was cancelled or has begun meanwhile), TICKET_FIRST (who looks for what
+ * is dead reads the ticket before the state), NO_RECHECK (what died moved is
+ * freed without another look under the lock), KEEP_TICKET (a new entry has the
+ * old ticket), NO_PUT_BACK (what was moved to a later time runs when its entry
+ * is due), SWEEP_KEEPS (what was swept keeps its ticket), DRIVER_STORES (the
+ * driver frees what it found dead without looking whether it still is);
+ * with two users: NO_GENERATION (an id cancels whatever timer is in the slot).
  *
- * Of what is disarmed: DISARM_UNLOCKED (that takes no lock), NO_DROP (the
- * driver runs what was disarmed when its entry is due), DROP_UNLOCKED (it drops
- * an entry without another look under the lock), ARMED_AGAIN (what is armed
- * again before its entry was dropped is not marked as moved),
- * SWEEP_KEEPS_QUEUED (the entry that the sweep has made stale seems to serve
- * again), SWEEP_UNARMS (when it was swept it is unarmed, and the driver, which
- * was about to begin it, does so when it is armed again), RENT_UNARMS (the same
- * when rent drops its entry, and the driver has an older one); with LIVES:
- * LEFT_OUT (who cancels what is unarmed does not give the slot back),
- * NO_NEW_ENTRY (what is unarmed gets no entry when it is armed), NOT_AGAIN
- * (what was armed while it ran is unarmed when the run ends); with EXECUTOR:
- * DROP_HANDED_OVER (what is dropped is still handed over), and with LIVES:
- * END_HANDED_OVER (so is what lives on).
+ * Of handing over: HAND_OVER_STORED (the driver does it by a load and a store),
+ * NOT_MARKED (it does not mark the ticket), NO_HANDED_OVER (what is handed over
+ * gets an entry when it is moved to an earlier time), TICKET_STORED (it gets
+ * one if the driver hands it over just then), BEGIN_MOVED (what was moved
+ * begins as if it were armed), NOT_FILED (what is later is not filed),
+ * FILED_EARLY (it is handed over no more while memory is taken), SWEEP_ALL
+ * (what is handed over is swept), SWEEP_STORED (it is if the driver hands it
+ * over just then), FREED_FIRST (what is swept is free before it has another
+ * ticket); with STRANDS: STRANDED_FREE (what is stranded is handed over no
+ * more), STRAND_STALE (the driver strands it by an entry that does not count).
+ *
+ * Of what is disarmed: DISARM_UNLOCKED (that takes no lock), NO_DROP (what was
+ * disarmed runs when its entry is due), DROP_UNLOCKED (the driver drops an
+ * entry without another look under the lock), ARMED_AGAIN (what is armed again
+ * before its entry was dropped is not marked as moved), UNARM_KEEPS (what is
+ * unarmed is still handed over), SWEEP_LEAVES and RENT_LEAVES (the sweep, or
+ * rent, leaves disarmed what has lost its entry); with LIVES: LEFT_OUT (who
+ * cancels what is unarmed does not give the slot back), NO_NEW_ENTRY (what is
+ * unarmed gets no entry when it is armed), NOT_AGAIN (what was armed while it
+ * ran is unarmed when the run ends).
  *
  * Where the code has these steps:
  *
  *	add_entry	intake/arrival.h arrival_push
  *	add_entry	store/slot.h slot_entry
- *	free_slot	store/slot.h slot_next
- *	free_slot	intake/rent.c is_over
+ *	drop_entry	intake/rent.c drop_oldest
+ *	drop_entry	engine/fire.c fire
+ *	set_free	store/slot.h slot_next
+ *	free_slot	store/slot.h slot_next slot_is_dead
+ *	change_state	store/slot.h slot_change
  *	take_entry	intake/sweep.c take_entry
  *	free_swept	store/slot.h slot_free
- *	sweep		intake/sweep.c sweep_word settle
+ *	sweep		intake/sweep.c sweep_word settle_dead
  *	rent		intake/rent.c drop_oldest is_over
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	store/slots.h slots_take
@@ -89,36 +95,37 @@
  *	reschedule	intake/schedule.c bucket_reschedule move_timer
  *	reschedule	intake/schedule.c move_earlier
  *	reschedule	intake/schedule.c move_handed_over
- *	reschedule	intake/handover.c handover_move
+ *	reschedule	intake/unqueued.c unqueued_move
  *	collect		intake/collect.c bucket_collect take_blocks
  *	recycle		intake/intake.c intake_recycle
  *	recycle		intake/collect.c bucket_flush
+ *	recycle		intake/expiry.c expiry_end_and_give
+ *	recycle		intake/bucket.h bucket_give
  *	free_dead	store/slot.h slot_free
- *	recycle_dead	intake/expiry.c over
- *	drop		intake/expiry.c look_locked
- *	look		intake/expiry.c expiry_look settle
- *	run_again	intake/expiry.c expiry_rearm put_back
- *	run_again	intake/handover.c handover_rearm
- *	execute		engine/fire.c fire_call finish_on_driver
- *	execute		intake/expiry.c expiry_repeat expiry_end
- *	execute		api/executor.c finish_on_executor
- *	change_state	store/slot.h slot_change
+ *	free_dead	intake/expiry.c over
+ *	unarm		intake/expiry.c unarm
+ *	settle		intake/expiry.c look_locked
+ *	look		intake/expiry.c expiry_look
+ *	hand_over	store/slot.h slot_hand_over slot_owns
+ *	judge		intake/expiry.c judge put_back
+ *	fire		intake/expiry.c expiry_hand_over
+ *	fire		store/slot.h slot_set_handed_over
+ *	fire		engine/fire.c fire hand_over run_here
+ *	fire		api/executor.c executor_hand_over
  *	start_run	store/slot.h slot_change
- *	begin		intake/expiry.c expiry_begin expiry_run expiry_judge
- *	begin		intake/expiry.c look_locked put_back
- *	begin		store/slot.h slot_begin slot_owns slot_hand_over
- *	begin		intake/handover.c handover_give set_handed_over
- *	strand		intake/handover.c strand handover_add
- *	strand_entry	intake/handover.c handover_strand
- *	handover_collect intake/handover.c handover_collect
- *	handover_collect intake/collect.c take_stranded
- *	restore		intake/handover.c handover_restore
- *	file		intake/handover.c file_handed_over
- *	free_handed_over intake/handover.c handover_end
- *	executor	intake/handover.c handover_begin begin_slow
- *	executor	store/slot.h slot_begin
+ *	slot_begin	store/slot.h slot_begin
+ *	begin		intake/expiry.c expiry_begin begin_slow begin_locked
+ *	rearm		intake/expiry.c rearm put_back
+ *	execute		engine/fire.c run call finish end
+ *	execute		intake/expiry.c expiry_repeat expiry_end
+ *	strand		intake/unqueued.c strand unqueued_add
+ *	strand_entry	intake/unqueued.c unqueued_strand
+ *	collect_stranded intake/unqueued.c unqueued_collect
+ *	collect_stranded intake/collect.c take_stranded
+ *	restore		intake/unqueued.c unqueued_restore
+ *	file		intake/unqueued.c unqueued_file
+ *	runner		engine/fire.c fire_run
  *	timer_thread	engine/turn.c engine_turn run_next
- *	timer_thread	engine/fire.c fire hand_over
  */
 #ifndef USERS
 #define USERS 2
@@ -149,17 +156,19 @@
 
 #define LOCK   atomic { !lock; lock = true }
 #define UNLOCK lock = false
+/* Begins an atomic: one step under the lock, which need not be seen held. */
+#define LOCKED !lock
 
 #define LATEST 2
-#define NEVER  3
 
 /* struct slot; the word is generation and state */
 byte word, ticket, deadline, queued;
 bool lock, on_list = true;
-bool handed_over, with_executor;
-bool stranded; /* in its bucket's heap */
-bool lives;    /* on, after a run */
-bool bare;     /* it was disarmed, and has lost its entry */
+bool handed_over; /* in the ticket */
+bool with_runner; /* which has not yet begun it */
+bool stranded;    /* in its bucket's heap */
+bool lives;       /* on, after a run */
+bool bare;        /* it was cancelled while a sweep unarmed it */
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -167,6 +176,8 @@ bool bare;     /* it was disarmed, and has lost its entry */
 #define BUCKET	1
 #define HEAP	2
 byte where[ENTRIES], e_ticket[ENTRIES], e_deadline[ENTRIES];
+
+#define OWNS(i) (ticket == e_ticket[i] && !handed_over)
 
 byte now;
 byte id;    /* LIFE of the last timer that was scheduled, plus 1 */
@@ -186,14 +197,35 @@ inline add_entry(i, place)
 	i = 0
 }
 
+/*
+ * What nobody reads any more is zero here, and in set_free: so Spin does not
+ * tell states apart by it.
+ */
+inline drop_entry(i)
+{
+	atomic {
+		where[i] = NOWHERE;
+		e_ticket[i] = 0;
+		e_deadline[i] = 0
+	}
+}
+
+/* In an atomic */
+inline set_free()
+{
+	assert(!on_list && !with_runner && !stranded);
+	lives = false;
+	bare = false;
+	deadline = 0;
+	queued = 0;
+	word = WORD(LIFE(word) + 1, FREE)
+}
+
+/* Of what is dead, in an atomic. */
 inline free_slot()
 {
 	assert(IS_DEAD(word));
-	assert(!on_list && !with_executor && !stranded);
-	handed_over = false;
-	lives = false;
-	bare = false;
-	word = WORD(LIFE(word) + 1, FREE)
+	set_free()
 }
 
 inline change_state(from, to, done)
@@ -209,13 +241,16 @@ inline change_state(from, to, done)
 
 /* A user. */
 
-/* The load and the compare-and-swap of the ticket; done: it has another one. */
+/* done: it has another ticket */
 inline take_entry(done)
 {
+#ifdef SWEEP_STORED
+	done = stranded || !handed_over;
+#endif
 	atomic {
 #ifdef SWEEP_ALL
 		done = true;
-#else
+#elif !defined(SWEEP_STORED)
 		done = stranded || !handed_over;
 #endif
 		if
@@ -269,60 +304,57 @@ inline sweep(seen, done)
 		:: done -> on_list = true
 		:: else
 		fi
-	:: STATE(seen) == DISARMED && queued < NEVER ->
+#ifndef SWEEP_LEAVES
+	:: STATE(seen) == DISARMED ->
 		take_entry(done);
-		atomic {
-			if
-#ifdef SWEEP_UNARMS
-			:: done && word == seen ->
-				word = WORD(LIFE(word), UNARMED)
+		if
+		:: done ->
+			change_state(seen, UNARMED, done);
+			bare = !done
+		:: else
+		fi
 #else
-			:: done ->
-#ifndef SWEEP_KEEPS_QUEUED
-				queued = NEVER;
+	:: STATE(seen) == DISARMED -> take_entry(done)
 #endif
-				bare = true
-#endif
-			:: else
-			fi
-		}
 	:: else
-	fi;
-	seen = 0;
-	done = false
+	fi
 }
 
-inline rent(i)
+/* What is dead it frees by a store, without another look. */
+inline rent(i, seen)
 {
-	LOCK;
 	atomic {
+		LOCKED;
 		i = 0;
 		do
 		:: i < ENTRIES - 1 -> i++
 		:: break
 		od;
 		if
-		:: where[i] == BUCKET && e_ticket[i] == ticket &&
-		   IS_DEAD(word) ->
+		:: where[i] == BUCKET && !OWNS(i) -> drop_entry(i)
+		:: where[i] == BUCKET && OWNS(i) &&
+		   STATE(word) == DISARMED ->
+#ifndef RENT_LEAVES
+			word = WORD(LIFE(word), UNARMED);
+#endif
+			drop_entry(i)
+		:: where[i] == BUCKET && OWNS(i) && IS_DEAD(word) ->
+			lock = true;
+			seen = word
+		:: else
+		fi
+	};
+	if
+	:: seen != 0 ->
+		atomic {
+			assert(word == seen);
 			free_slot();
 			on_list = true;
-			where[i] = NOWHERE
-		:: where[i] == BUCKET && e_ticket[i] == ticket &&
-		   STATE(word) == DISARMED ->
-#ifdef RENT_UNARMS
-			word = WORD(LIFE(word), UNARMED);
-#else
-			queued = NEVER;
-			bare = true;
-#endif
-			where[i] = NOWHERE
-		:: where[i] == BUCKET && e_ticket[i] != ticket ->
-			where[i] = NOWHERE
-		:: else
-		fi;
-		i = 0
-	}
-	UNLOCK
+			drop_entry(i);
+			lock = false
+		}
+	:: else
+	fi
 }
 
 inline schedule(i)
@@ -333,6 +365,7 @@ inline schedule(i)
 		atomic {
 			on_list = false;
 			ticket++;
+			handed_over = false;
 			select (deadline : 0 .. LATEST);
 			queued = deadline
 		}
@@ -386,9 +419,8 @@ inline cancel_pending(mine, left)
 		armed = false
 	:: HOLDS(mine, UNARMED) ->
 		assert(LIFE(word) + 1 == mine);
-		assert(!armed && !on_list && !stranded && !with_executor);
-		word = WORD(LIFE(word) + 1, FREE);
-		lives = false;
+		assert(!armed);
+		set_free();
 		left = true
 	:: else
 	fi
@@ -400,14 +432,16 @@ inline give_left(left)
 #ifndef LEFT_OUT
 	if
 	:: left ->
-		LOCK;
-		assert(STATE(word) == FREE && !on_list && !handed_over);
-		on_list = true;
-		UNLOCK
+		atomic {
+			LOCKED;
+			assert(STATE(word) == FREE && !on_list && !handed_over);
+			on_list = true
+		}
 	:: else
-	fi;
+	fi
+#else
+	skip
 #endif
-	left = false
 }
 
 inline cancel(mine, left)
@@ -427,8 +461,7 @@ inline cancel(mine, left)
 		};
 		give_left(left)
 	:: else
-	fi;
-	mine = 0
+	fi
 }
 
 /* By an id that it reads in the slot; it leaves alone what runs. */
@@ -436,8 +469,7 @@ inline drain(mine, left)
 {
 	mine = LIFE(word) + 1;
 	atomic { cancel_pending(mine, left) };
-	give_left(left);
-	mine = 0
+	give_left(left)
 }
 
 /* Under the lock only others change the state, who need none. */
@@ -464,8 +496,7 @@ inline disarm(mine)
 		UNLOCK
 #endif
 	:: else
-	fi;
-	mine = 0
+	fi
 }
 
 /* Of get_new_entry.  ok: it has one; else the timer is handed over. */
@@ -505,7 +536,8 @@ inline mark_moved(mine, ok)
 			word = WORD(mine - 1, MOVED)
 		:: else
 		fi;
-		ok = true
+		ok = true;
+		assert(armed)
 	}
 #else
 	atomic {
@@ -523,7 +555,8 @@ inline mark_moved(mine, ok)
 			ok = true;
 			armed = true
 		:: else
-		fi
+		fi;
+		assert(!ok || armed)
 	}
 #endif
 }
@@ -559,10 +592,12 @@ inline repeat(mine, ok)
 /* bucket_reschedule; the second look after more room was made is left out */
 inline reschedule(mine, to, ok, i)
 {
-	mine = id;
+	atomic {
+		mine = id;
+		select (to : 0 .. LATEST)
+	};
 	if
 	:: mine != 0 ->
-		select (to : 0 .. LATEST);
 		LOCK;
 		if
 		:: word == WORD(mine - 1, ARMED) ||
@@ -575,11 +610,7 @@ inline reschedule(mine, to, ok, i)
 				queued = to;
 				deadline = to;
 				if
-				:: ok ->
-					atomic {
-						add_entry(i, BUCKET);
-						bare = false
-					}
+				:: ok -> atomic { add_entry(i, BUCKET) }
 				:: else
 				fi
 			:: ok && to >= queued -> deadline = to
@@ -610,10 +641,7 @@ inline reschedule(mine, to, ok, i)
 		fi;
 		UNLOCK
 	:: else
-	fi;
-	mine = 0;
-	to = 0;
-	ok = false
+	fi
 }
 
 proctype user()
@@ -625,40 +653,50 @@ proctype user()
 		if
 		:: schedule(i)
 		:: cancel(mine, ok)
+#ifndef FEW_CALLS
 		:: drain(mine, ok)
 		:: disarm(mine)
 		:: reschedule(mine, to, ok, i)
-		:: rent(i)
+#endif
+		:: rent(i, seen)
 		:: LOCK; sweep(seen, ok); UNLOCK
-		fi
+		fi;
+		atomic {
+			i = 0;
+			mine = 0;
+			to = 0;
+			seen = 0;
+			ok = false
+		}
 	}
 	users--
 }
 
 /* The driver. */
 
+/* In an atomic, as one step under the lock. */
 inline collect(i)
 {
-	LOCK;
-	atomic {
-		for (i : 0 .. ENTRIES - 1) {
-			if
-			:: where[i] == BUCKET -> where[i] = HEAP
-			:: else
-			fi
-		}
-		i = 0
+	for (i : 0 .. ENTRIES - 1) {
+		if
+		:: where[i] == BUCKET -> where[i] = HEAP
+		:: else
+		fi
 	}
-	UNLOCK
 }
 
-/* intake_recycle and bucket_flush, of a slot that was freed */
-inline recycle()
+/* The bit of a slot that was freed is set. */
+inline recycle(freed)
 {
-	LOCK;
-	assert(STATE(word) == FREE && !on_list);
-	on_list = true;
-	UNLOCK
+	if
+	:: freed ->
+		atomic {
+			LOCKED;
+			assert(STATE(word) == FREE && !on_list);
+			on_list = true
+		}
+	:: else
+	fi
 }
 
 /* slot_free, of a timer that was cancelled when seen was there */
@@ -677,87 +715,87 @@ inline free_dead(seen, owns)
 	}
 }
 
-inline recycle_dead(seen, owns)
+/* Under the lock */
+inline unarm(seen, done)
 {
-	free_dead(seen, owns);
+	change_state(seen, UNARMED, done);
+#ifndef UNARM_KEEPS
 	if
-	:: owns -> recycle()
+	:: done -> handed_over = false
 	:: else
 	fi
+#endif
 }
 
-/* seen: the state now; done: disarmed -> unarmed.  Under the lock */
-inline drop(seen, done)
+/*
+ * Of what counts.  seen: the state now; dropped: it is unarmed; over: it was
+ * cancelled, and is free.  Under the lock
+ */
+inline settle(seen, dropped, over)
 {
 	atomic {
 		seen = word;
-		done = false
+		dropped = false;
+		over = false
 	};
 	if
 #ifndef NO_DROP
 	:: STATE(seen) == DISARMED ->
-		change_state(seen, UNARMED, done);
+		unarm(seen, dropped);
 		if
-		:: !done -> seen = word
+		:: !dropped -> seen = word
 		:: else
 		fi
 #endif
+	:: else
+	fi;
+	if
+	:: !dropped && IS_DEAD(seen) -> free_dead(seen, over)
 	:: else
 	fi
 }
 
 /* expiry_look */
-inline look(i, seen, owns)
+inline look(i, seen, owns, over)
 {
 #ifdef TICKET_FIRST
-	owns = (ticket == e_ticket[i]);
+	owns = OWNS(i);
 	seen = word;
 #else
 	seen = word;
-	owns = (ticket == e_ticket[i]);
+	owns = OWNS(i);
 #endif
 	if
-	:: !owns -> where[i] = NOWHERE
+	:: !owns -> drop_entry(i)
 	:: owns && STATE(seen) == DEAD ->
-		where[i] = NOWHERE;
-		recycle_dead(seen, owns)
+		drop_entry(i);
+		free_dead(seen, over);
+		recycle(over)
 #ifdef NO_RECHECK
 	:: owns && STATE(seen) == DEAD_MOVED ->
-		free_dead(seen, owns);
-		where[i] = NOWHERE;
-		if
-		:: owns -> recycle()
-		:: else
-		fi
+		drop_entry(i);
+		free_dead(seen, over);
+		recycle(over)
 #endif
 #ifdef DROP_UNLOCKED
 	:: owns && STATE(seen) == DISARMED ->
 		word = WORD(LIFE(seen), UNARMED);
-		where[i] = NOWHERE
+		drop_entry(i)
 #endif
 	:: owns && IS_PENDING(seen)
 	:: else ->
 		LOCK;
-		owns = false;
 		if
-		:: ticket != e_ticket[i] -> where[i] = NOWHERE
-		:: ticket == e_ticket[i] ->
-			drop(seen, owns);
+		:: !OWNS(i) -> drop_entry(i)
+		:: else ->
+			settle(seen, owns, over);
 			if
-			:: owns ->
-				where[i] = NOWHERE;
-				owns = false
-			:: !owns && IS_DEAD(seen) ->
-				where[i] = NOWHERE;
-				free_dead(seen, owns)
+			:: owns || IS_DEAD(seen) -> drop_entry(i)
 			:: else
 			fi
 		fi;
 		UNLOCK;
-		if
-		:: owns -> recycle()
-		:: else
-		fi
+		recycle(over)
 	fi
 }
 
@@ -778,85 +816,72 @@ inline start_run(from, done)
 	}
 }
 
-/* Under the lock */
+/* Under the lock, in an atomic */
 inline strand()
 {
-	atomic {
 #ifdef STRANDED_FREE
-		handed_over = false;
+	handed_over = false;
 #else
-		handed_over = true;
+	handed_over = true;
 #endif
-		assert(!stranded);
-		stranded = true
-	}
+	assert(!stranded);
+	stranded = true
 }
 
-/* With the lock, which is released and taken again to take memory. */
+/* The code may release the lock and take it again: here, that is before. */
 inline file(i)
 {
-	if
-	:: true
-	:: true ->
 #ifdef FILED_EARLY
-		handed_over = false;
+	handed_over = false;
 #endif
-		UNLOCK;
-		LOCK
-	fi;
-	if
-	:: atomic {
-		true ->
-		handed_over = false;
-		add_entry(i, BUCKET)
-	   }
+#ifndef NOT_FILED
+	atomic {
+		LOCKED;
+		if
+		:: true ->
+			handed_over = false;
+			add_entry(i, BUCKET)
 #ifdef STRANDS
-	:: strand()
+		:: true -> strand()
 #endif
-	fi
+		fi
+	}
+#else
+	skip
+#endif
 }
 
-/* expiry_rearm, under the lock, of what lives on; over: it was cancelled */
-inline run_again(i, seen, over)
+/* Of what lives on.  over: it was cancelled.  Under the lock */
+inline rearm(seen, again, over)
 {
 	seen = word;
+	again = false;
 	if
 	:: STATE(seen) == ENDING -> over = true
 #ifndef NOT_AGAIN
 	:: STATE(seen) == REPEATING ->
-		change_state(seen, ARMED, over);
+		change_state(seen, ARMED, again);
+		over = !again;
 		if
-		:: over ->
-			over = false;
-			queued = deadline;
-#ifdef EXECUTOR
-			file(i)
-#else
-			atomic { add_entry(i, HEAP) }
-#endif
-		:: else -> over = true
-		fi
-#endif
-	:: else ->
-		change_state(seen, UNARMED, over);
-		over = !over;
-#if defined(EXECUTOR) && !defined(END_HANDED_OVER)
-		if
-		:: !over -> handed_over = false
+		:: again -> queued = deadline
 		:: else
 		fi
 #endif
+	:: else ->
+		unarm(seen, over);
+		over = !over
 	fi
 }
 
-/* the callback; over: the slot is free */
-inline execute(i, seen, over)
+/* The callback, and what comes after it. */
+inline execute(i, seen, again, over)
 {
+	again = false;
 	if
 	:: !lives -> over = true
 	:: lives ->
 		LOCK;
-		run_again(i, seen, over);
+		rearm(seen, again, over);
 		UNLOCK
 	fi;
 	if
@@ -864,156 +889,114 @@ inline execute(i, seen, over)
 		/* expiry_end */
 		atomic {
 			assert(RUNS(word) || STATE(word) == ENDING);
-			assert(!on_list && !stranded);
-			lives = false;
-			word = WORD(LIFE(word) + 1, FREE)
+			set_free()
 		}
+	:: !over && again -> file(i)
 	:: else
+	fi;
+	recycle(over)
+}
+
+/* owns: it is handed over */
+inline hand_over(i, seen, owns)
+{
+#ifdef HAND_OVER_STORED
+	owns = (STATE(seen) == ARMED && OWNS(i));
+#endif
+	atomic {
+#ifndef HAND_OVER_STORED
+		owns = (STATE(seen) == ARMED && OWNS(i));
+#endif
+		if
+		:: owns ->
+#ifndef NOT_MARKED
+			handed_over = true;
+#endif
+			ticket = e_ticket[i];
+			assert(!with_runner);
+			with_runner = true
+		:: else
+		fi
+	}
+}
+
+/*
+ * Of what counts, with an entry of the deadline `entry`.  runs: it is due;
+ * later: it is put back.  Else it is unarmed; or over, and free.  Under the
+ * lock
+ */
+inline judge(seen, entry, runs, later, over)
+{
+	settle(seen, runs, over);
+	if
+	:: runs || over -> runs = false
+#ifndef NO_PUT_BACK
+	:: !runs && !over && (deadline > entry || deadline > now) ->
+		change_state(seen, ARMED, later);
+		if
+		:: later -> queued = deadline
+		:: else ->
+			seen = word;
+			free_dead(seen, over)
+		fi
+#endif
+	:: else -> runs = true
 	fi
 }
 
-/* expiry_begin, for an entry that is due */
-inline begin(i, seen, owns)
+/* For an entry that is due. */
+inline fire(i, seen, runs, later, over)
 {
-#ifdef EXECUTOR
-	/* slot_hand_over */
 	seen = word;
-	atomic {
-		owns = (STATE(seen) == ARMED && ticket == e_ticket[i] &&
-			!handed_over);
-		if
-		:: owns ->
-			handed_over = true;
-			with_executor = true
-		:: else
-		fi
-	};
-#else
-	/* slot_begin */
-#ifdef TICKET_FIRST
-	owns = (ticket == e_ticket[i]);
-	seen = word;
-#else
-	seen = word;
-	owns = (ticket == e_ticket[i]);
-#endif
-	atomic {
-		owns = owns && STATE(seen) == ARMED && word == seen;
-		if
-		:: owns ->
-			word = WORD(LIFE(seen), RUNNING);
-			RUN_STARTS
-		:: else
-		fi
-	};
-#endif
+	hand_over(i, seen, runs);
 	if
-	:: owns ->
-		where[i] = NOWHERE;
-#ifndef EXECUTOR
-		execute(i, seen, owns);
-		if
-		:: owns -> recycle()
-		:: else
-		fi
-#endif
+	:: runs -> drop_entry(i)
 	:: else ->
 		LOCK;
 		if
-		:: ticket == e_ticket[i] -> drop(seen, owns)
-		:: else
+		:: !OWNS(i)
+		:: else -> judge(seen, e_deadline[i], runs, later, over)
 		fi;
-		if
-		:: ticket != e_ticket[i] || owns ->
-			where[i] = NOWHERE;
-			UNLOCK
-		:: ticket == e_ticket[i] && !owns && IS_DEAD(seen) ->
-			where[i] = NOWHERE;
-			free_dead(seen, owns);
-			UNLOCK;
+		atomic {
 			if
-			:: owns -> recycle()
+			:: later -> e_deadline[i] = queued
+			:: else -> drop_entry(i)
+			fi;
+			if
+			:: runs ->
+				assert(!with_runner);
+				handed_over = true;
+				with_runner = true
 			:: else
 			fi
-#ifndef NO_PUT_BACK
-		:: ticket == e_ticket[i] && !owns && !IS_DEAD(seen) &&
-		   (deadline > e_deadline[i] || deadline > now) ->
-			atomic {
-				queued = deadline;
-				e_deadline[i] = deadline
-			};
-			change_state(seen, ARMED, owns);
-			if
-			:: owns -> UNLOCK
-			:: else ->
-				where[i] = NOWHERE;
-				seen = word;
-				free_dead(seen, owns);
-				UNLOCK;
-				if
-				:: owns -> recycle()
-				:: else
-				fi
-			fi
-#endif
-		:: else ->
-#ifdef EXECUTOR
-			atomic {
-				handed_over = true;
-				where[i] = NOWHERE;
-				with_executor = true
-			};
-			UNLOCK
-#else
-			start_run(seen, owns);
-			where[i] = NOWHERE;
-			if
-			:: owns ->
-				UNLOCK;
-				execute(i, seen, owns);
-				if
-				:: owns -> recycle()
-				:: else
-				fi
-			:: else ->
-				seen = word;
-				free_dead(seen, owns);
-				UNLOCK;
-				if
-				:: owns -> recycle()
-				:: else
-				fi
-			fi
-#endif
-		fi
+		};
+		UNLOCK;
+		recycle(over)
 	fi
 }
 
-/* handover_strand, for an entry of the driver's */
+/* unqueued_strand, for an entry of the driver's */
 inline strand_entry(i)
 {
-	LOCK;
 	atomic {
+		LOCKED;
+		if
 #ifdef STRAND_STALE
-		if
 		:: true -> strand()
-		fi;
 #else
-		if
-		:: ticket == e_ticket[i] -> strand()
+		:: OWNS(i) -> strand()
 		:: else
-		fi;
 #endif
-		where[i] = NOWHERE
+		fi;
+		drop_entry(i)
 	}
-	UNLOCK
 }
 
 /* take_stranded */
-inline handover_collect(i)
+inline collect_stranded(i)
 {
-	LOCK;
 	atomic {
+		LOCKED;
 		if
 		:: stranded ->
 			stranded = false;
@@ -1022,11 +1005,10 @@ inline handover_collect(i)
 		:: else
 		fi
 	}
-	UNLOCK
 }
 
-/* handover_restore */
-inline restore(i, seen)
+/* seen, again: it was stranded, and lives */
+inline restore(i, seen, again)
 {
 	LOCK;
 	if
@@ -1040,131 +1022,122 @@ inline restore(i, seen)
 				free_slot();
 				on_list = true
 			}
-		:: else -> file(i)
+		:: else -> again = true
 		fi
 	:: else
 	fi;
 	UNLOCK;
-	seen = 0
+	if
+	:: again -> file(i)
+	:: else
+	fi
 }
 
-/* handover_end, under the lock */
-inline free_handed_over()
+/* If another thread comes between the load and the swap, that fails. */
+inline slot_begin(done)
 {
-	atomic {
-		if
-		:: IS_DEAD(word) -> free_slot()
-		:: else -> assert(STATE(word) == FREE && !on_list)
-		fi;
-		handed_over = false;
-		on_list = true
-	}
+	if
+#ifdef BEGIN_MOVED
+	:: IS_PENDING(word) ->
+#else
+	:: STATE(word) == ARMED ->
+#endif
+		start_run(word, done)
+	:: else
+	fi
 }
 
-proctype executor()
+/* runs: it has begun; later: it must be filed */
+inline begin(seen, runs, later, over)
+{
+	if
+	:: runs
+	:: else ->
+		LOCK;
+		judge(seen, now, runs, later, over);
+		if
+		:: runs ->
+			start_run(seen, runs);
+			if
+			:: runs
+			:: else ->
+				seen = word;
+				free_dead(seen, over)
+			fi
+		:: else
+		fi;
+		UNLOCK
+	fi
+}
+
+proctype runner()
 {
 	byte seen, i;
-	bool done;
+	bool runs, later, over;
 
 	do
 	:: true;
-end:	   with_executor;
-	   /* slot_begin */
-	   atomic {
-		with_executor = false;
-		seen = word
+end:	   atomic {
+		with_runner;
+		with_runner = false;
+		slot_begin(runs)
 	   };
-	   done = false;
+	   begin(seen, runs, later, over);
 	   if
-	   :: STATE(seen) == ARMED -> start_run(seen, done)
-	   :: else
+	   :: runs -> execute(i, seen, later, over)
+	   :: later -> file(i)
+	   :: else -> recycle(over)
 	   fi;
-	   if
-	   :: done ->
-		execute(i, seen, done);
-		if
-		:: done ->
-			LOCK;
-			free_handed_over();
-			UNLOCK
-		:: else
-		fi
-	   :: else ->
-		LOCK;
-		queued = deadline;
-		drop(seen, done);
-		if
-		:: done ->
-#ifndef DROP_HANDED_OVER
-			handed_over = false;
-#endif
-			UNLOCK
-		:: !done && IS_DEAD(seen) ->
-			free_handed_over();
-			UNLOCK
-		:: !done && !IS_DEAD(seen) && deadline > now ->
-			change_state(seen, ARMED, done);
-			if
-			:: done -> file(i)
-			:: else -> free_handed_over()
-			fi;
-			UNLOCK
-		:: else ->
-			start_run(seen, done);
-			if
-			:: done ->
-				UNLOCK;
-				execute(i, seen, done);
-				LOCK
-			:: else -> done = true
-			fi;
-			if
-			:: done -> free_handed_over()
-			:: else
-			fi;
-			UNLOCK
-		fi
-	   fi;
-	   seen = 0;
-	   done = false
+	   atomic {
+		seen = 0;
+		runs = false;
+		later = false;
+		over = false
+	   }
 	od
 }
 
 proctype timer_thread()
 {
 	byte i, seen;
-	bool owns;
+	bool owns, later, over;
 
 	do
 	:: true;
 end:	   if
-	   :: where[0] != NOWHERE -> i = 0
-	   :: where[1] != NOWHERE -> i = 1
-	   :: where[2] != NOWHERE -> i = 2
-	   :: where[3] != NOWHERE -> i = 3
-	   :: where[4] != NOWHERE -> i = 4
-	   :: now < LATEST -> now++; i = ENTRIES
+	   :: atomic {
+		!lock && (where[0] == BUCKET || where[1] == BUCKET ||
+			  where[2] == BUCKET || where[3] == BUCKET ||
+			  where[4] == BUCKET) ->
+		collect(i)
+	      }
+	   :: where[0] == HEAP -> i = 0
+	   :: where[1] == HEAP -> i = 1
+	   :: where[2] == HEAP -> i = 2
+	   :: where[3] == HEAP -> i = 3
+	   :: where[4] == HEAP -> i = 4
+	   :: atomic { now < LATEST -> now++; i = ENTRIES }
 #ifdef STRANDS
-	   :: stranded -> handover_collect(i); i = ENTRIES
-	   :: stranded -> restore(i, seen); i = ENTRIES
+	   :: stranded -> collect_stranded(i); i = ENTRIES
+	   :: stranded -> restore(i, seen, later); i = ENTRIES
 #endif
 	   fi;
 	   if
 	   :: i == ENTRIES
-	   :: i < ENTRIES && where[i] == BUCKET -> collect(i)
-	   :: i < ENTRIES && where[i] == HEAP && e_deadline[i] > now ->
-		look(i, seen, owns)
-	   :: i < ENTRIES && where[i] == HEAP && e_deadline[i] <= now ->
-		begin(i, seen, owns)
+	   :: i < ENTRIES && e_deadline[i] > now -> look(i, seen, owns, over)
+	   :: i < ENTRIES && e_deadline[i] <= now ->
+		fire(i, seen, owns, later, over)
 #ifdef STRANDS
-	   :: i < ENTRIES && where[i] == HEAP && e_deadline[i] > now ->
-		strand_entry(i)
+	   :: i < ENTRIES && e_deadline[i] > now -> strand_entry(i)
 #endif
-	   :: i < ENTRIES && where[i] == NOWHERE /* rent was faster */
 	   fi;
-	   i = 0;
-	   seen = 0;
-	   owns = false
+	   atomic {
+		i = 0;
+		seen = 0;
+		owns = false;
+		later = false;
+		over = false
+	   }
 	od
 }
 
@@ -1178,23 +1151,19 @@ init
 			run user()
 		}
 		run timer_thread();
-#ifdef EXECUTOR
-		run executor()
-#endif
+		run runner()
 	};
 	timeout;
-	assert(users == 0 && !with_executor && !stranded);
+	assert(users == 0 && !with_runner && !stranded);
 	assert(!armed);
 	if
 	:: bare ->
-		assert(word == WORD(LIFE(word), DISARMED) ||
-		       word == WORD(LIFE(word), DEAD_MOVED));
-		word = WORD(LIFE(word), DEAD_MOVED);
+		assert(STATE(word) == DEAD_MOVED);
 		sweep(seen, found);
 		assert(STATE(word) == FREE)
 	:: else
 	fi;
-	assert((STATE(word) == FREE && on_list && !handed_over) ||
+	assert((STATE(word) == FREE && on_list) ||
 	       (STATE(word) == UNARMED && !on_list && !handed_over));
 	assert(now == LATEST)
 }

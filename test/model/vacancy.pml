@@ -56,7 +56,7 @@
  *	reschedule	store/entry.h ticket_next
  *	cancel		store/slot.h slot_kill
  *	cancel		store/slot.c slot_cancel slot_take
- *	run_timer	intake/expiry.c expiry_begin expiry_end
+ *	run_timer	intake/expiry.c expiry_hand_over expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free is_high
  *	again		store/vacancy.c vacancy_choose is_touched

@@ -227,9 +227,10 @@ static enum expiry begin(void)
 	uint64_t overrun = 0;
 	enum expiry x = stepped_hand_over(&bucket, &slot, &entry, NOW);
 
-	return x == EXPIRY_RUN
-		       ? stepped_begin(&bucket, &slot, NOW, true, &overrun)
-		       : x;
+	if (x != EXPIRY_RUN)
+		return x;
+	ck_assert(slot_is_handed_over(&slot));
+	return stepped_begin(&bucket, &slot, NOW, true, &overrun);
 }
 
 static enum expiry look(void)
