@@ -66,7 +66,7 @@
  *	give_back	os/linux/system.c system_empty_pages
  *	keep		store/vacancy.c vacancy_keep
  *	sweep		intake/sweep.c sweep_step sweep_some give_back
- *	driver		engine/reclaim.c reclaim_step sweep
+ *	driver		engine/reclaim.c reclaim_step sweep_once
  */
 #ifndef WORDS
 #define WORDS 1

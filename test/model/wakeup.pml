@@ -54,7 +54,7 @@
  *	producer	intake/arrival.h arrival_begin arrival_add
  *	hand_out	intake/wakeup.c wakeup_collect hand_out
  *	visit_bucket	intake/collect.c bucket_collect announce
- *	turn		engine/turn.c engine_turn collect visit
+ *	turn		engine/turn.c engine_turn collect visit_by
  *	futex_wait	os/linux/futex.c futex_wait_until
  *	futex_wait	os/linux/sleeper.c sleeper_sleep
  *	sleep_until_next intake/wakeup.c wakeup_sleep sleep_until leave_asleep
