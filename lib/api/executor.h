@@ -21,4 +21,4 @@
  * executor refuses it, runs it here.  False: a function of the user has
  * returned in a child of fork(2).  The driver.
  */
-bool executor_hand_over(struct timerthread *tt, struct slot *s);
+INTERNAL bool executor_hand_over(struct timerthread *tt, struct slot *s);

@@ -109,13 +109,13 @@ struct timerthread {
  * The list's head, whose next is the first one.  The name has the library's
  * prefix: programs may have `instances`, too.
  */
-extern struct instance_link timerthread_instances;
+INTERNAL struct instance_link timerthread_instances;
 
 /* Does nothing if it is already on this process's list. */
-void instances_add(struct instance_link *l, struct timerthread *tt);
+INTERNAL void instances_add(struct instance_link *l, struct timerthread *tt);
 
 /* Does nothing if it is not on this process's list. */
-void instances_remove(struct instance_link *l);
+INTERNAL void instances_remove(struct instance_link *l);
 
 /*
  * Was it started by this process?  Acquire: pairs with the store in start_new,
@@ -169,7 +169,7 @@ static TT_INLINE int instance_check(const struct timerthread *tt, bool valid)
  * was stopped without having been started; -ECHILD, it is inherited.  0: it was
  * just being started, and is started now.
  */
-int instance_why_not(struct timerthread *tt);
+INTERNAL int instance_why_not(struct timerthread *tt);
 
 /* 0 if it was started; else an error, as from instance_why_not. */
 static inline int instance_started(struct timerthread *tt)
@@ -184,7 +184,7 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 }
 
 /* As instance_told, if the program has a function that wakes its loop. */
-int instance_wake(struct timerthread *tt, int r);
+INTERNAL int instance_wake(struct timerthread *tt, int r);
 
 /*
  * The end of a call that may have announced something to the driver, with the
@@ -197,7 +197,7 @@ static inline int instance_told(struct timerthread *tt, int r)
 }
 
 /* Counts one more of what the mutex protects. */
-void instance_count(struct timerthread *tt, struct counter *c);
+INTERNAL void instance_count(struct timerthread *tt, struct counter *c);
 
 /* The time, even before start.  Not if it is inherited and virtual. */
 static inline int64_t instance_now(const struct timerthread *tt)
@@ -210,13 +210,13 @@ static inline int64_t instance_now(const struct timerthread *tt)
  * Is the caller in a function of the program that tt has called: for this
  * timer, or (id is 0) for any reason?
  */
-bool instance_inside(const struct timerthread *tt, timerthread_id id);
+INTERNAL bool instance_inside(const struct timerthread *tt, timerthread_id id);
 
 /*
  * Is the caller the timer thread of tt, which was started?  After its last turn
  * the destructors of its data may make calls.
  */
-bool instance_owns_thread(const struct timerthread *tt);
+INTERNAL bool instance_owns_thread(const struct timerthread *tt);
 
 /* With the mutex held, after a stop.  True: nothing runs, nor will it. */
 static inline bool instance_is_quiet(const struct timerthread *tt)
@@ -228,13 +228,14 @@ static inline bool instance_is_quiet(const struct timerthread *tt)
  * Releases the mutex.  The caller does not use tt after that.  Frees tt if it
  * is orphaned (engine.h) and no other thread will.
  */
-void instance_leave(struct timerthread *tt);
+INTERNAL void instance_leave(struct timerthread *tt);
 
 /*
  * For start.c, with the mutex held: begins a thread that takes turns once the
  * mutex was released.  0 or a positive errno.
  */
-int driver_begin_thread(struct timerthread *tt, const pthread_attr_t *attr);
+INTERNAL int driver_begin_thread(struct timerthread *tt,
+				 const pthread_attr_t *attr);
 
 /* A driver's end: after the last turn of a thread or a call.  Leaves tt. */
-void driver_end(struct timerthread *tt);
+INTERNAL void driver_end(struct timerthread *tt);

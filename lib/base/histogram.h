@@ -79,10 +79,12 @@ struct histogram_counts {
 	uint64_t step[HISTOGRAM_SIZE];
 };
 
-void histogram_add_to(struct histogram_counts *c, const struct histogram *h);
+INTERNAL void histogram_add_to(struct histogram_counts *c,
+			       const struct histogram *h);
 
 /* How many durations are in the steps below this one. */
-uint64_t histogram_below(const struct histogram_counts *c, unsigned step);
+INTERNAL uint64_t histogram_below(const struct histogram_counts *c,
+				  unsigned step);
 
 static inline uint64_t histogram_number(const struct histogram_counts *c)
 {
@@ -90,12 +92,13 @@ static inline uint64_t histogram_number(const struct histogram_counts *c)
 }
 
 /* Subtracts the earlier counts `before`.  False: in a step they are higher. */
-bool histogram_subtract(struct histogram_counts *c,
-			const struct histogram_counts *before);
+INTERNAL bool histogram_subtract(struct histogram_counts *c,
+				 const struct histogram_counts *before);
 
 /*
  * A quantile: this part of all durations, from 0 to 1, is no longer than the
  * result.  0 asks for the shortest, 1 for the longest.  There must be at least
  * one duration.
  */
-int64_t histogram_quantile(const struct histogram_counts *c, double part);
+INTERNAL int64_t histogram_quantile(const struct histogram_counts *c,
+				    double part);

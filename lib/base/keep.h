@@ -14,6 +14,8 @@
  */
 #pragma once
 
+#include "base/base.h"
+
 #include <errno.h>
 #include <stdbool.h>
 
@@ -23,8 +25,8 @@ struct kept {
 	bool cancel; /* there was a cancel_state to keep */
 };
 
-struct kept keep_begin(bool cancel);
-void keep_end(const struct kept *k);
+INTERNAL struct kept keep_begin(bool cancel);
+INTERNAL void keep_end(const struct kept *k);
 
 /*
  * The condition: a callback may end on another thread.  Then neither thread's

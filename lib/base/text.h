@@ -14,6 +14,8 @@
  */
 #pragma once
 
+#include "base/base.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,16 +33,16 @@ struct text {
 };
 
 /* The length of the text, at most INT_MAX, or a negative errno. */
-int text_end(struct text *t);
+INTERNAL int text_end(struct text *t);
 
-__attribute__((format(printf, 2, 3))) void text_add(struct text *t,
-						    const char *format, ...);
+INTERNAL __attribute__((format(printf, 2, 3))) void
+text_add(struct text *t, const char *format, ...);
 
 /* Nanoseconds as seconds, with nine decimals. */
 struct seconds {
 	char text[22];
 };
-struct seconds text_seconds(uint64_t ns);
+INTERNAL struct seconds text_seconds(uint64_t ns);
 
 /*
  * An address, and where it is in the files that the process has loaded.  The
@@ -48,7 +50,7 @@ struct seconds text_seconds(uint64_t ns);
  * address in the program itself there is usually none; then pass the place in
  * the file to addr2line(1).
  */
-void text_add_address(struct text *t, const void *address);
+INTERNAL void text_add_address(struct text *t, const void *address);
 
 /* Writes one line: the library's name, then `what`, at most 110 bytes of it. */
-void report(const char *what);
+INTERNAL void report(const char *what);

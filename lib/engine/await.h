@@ -42,15 +42,15 @@ struct await {
  * await_end returns r.  ticket: after a disarm, that of the run; else 0.  Must
  * not be called from that callback.
  */
-void await_begin(struct await *a);
-int await_end(struct await *a, struct bucket *b, struct slot *s, uint64_t id,
-	      uint32_t ticket, int r);
+INTERNAL void await_begin(struct await *a);
+INTERNAL int await_end(struct await *a, struct bucket *b, struct slot *s,
+		       uint64_t id, uint32_t ticket, int r);
 
 /*
  * To be called when a run has ended, if the timer lives on or expiry_end has
  * returned true; with no lock held.  The slot may hold another timer by now.
  */
-void await_wake(struct await *a, struct slot *s);
+INTERNAL void await_wake(struct await *a, struct slot *s);
 
 /* Waits until no thread is waiting. */
-void await_empty(struct await *a);
+INTERNAL void await_empty(struct await *a);

@@ -72,11 +72,11 @@ struct cap {
 };
 
 /* Makes n purses, if there is a cap.  False: no memory. */
-bool cap_open(struct cap *c, uint32_t n);
-void cap_close(struct cap *c);
+INTERNAL bool cap_open(struct cap *c, uint32_t n);
+INTERNAL void cap_close(struct cap *c);
 
-bool cap_take_slow(struct cap *c, struct purse *p);
-void cap_give_slow(struct cap *c, struct purse *p);
+INTERNAL bool cap_take_slow(struct cap *c, struct purse *p);
+INTERNAL void cap_give_slow(struct cap *c, struct purse *p);
 
 /*
  * Takes a place from the purse of a CPU, usually the caller's.  False: no place

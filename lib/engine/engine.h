@@ -133,17 +133,17 @@ static inline void engine_set_idle(struct engine *e)
 }
 
 /* Not open after that; allocates no memory. */
-void engine_init(struct engine *e, struct timerthread *instance);
+INTERNAL void engine_init(struct engine *e, struct timerthread *instance);
 
 /*
  * Makes what the first turn needs.  The watch, the slack and the constant
  * members must be set before.  polled: the driver is an event loop.  Returns 0,
  * or a negative errno: then the engine is not open.
  */
-int engine_open(struct engine *e, uint32_t buckets, bool polled);
+INTERNAL int engine_open(struct engine *e, uint32_t buckets, bool polled);
 
 /* Allocates memory for n timers; after engine_open.  False: no memory. */
-bool engine_reserve(struct engine *e, size_t n);
+INTERNAL bool engine_reserve(struct engine *e, size_t n);
 
 /*
  * The end of an attempt to cancel the timer in s, with the result r of slot.h.
@@ -166,4 +166,4 @@ static inline int engine_cancelled(struct engine *e, struct slot *s, int r)
  * do not exist there may have been changing some of this; what they were
  * changing is left alone, and its memory is lost.
  */
-void engine_close(struct engine *e, bool inherited);
+INTERNAL void engine_close(struct engine *e, bool inherited);

@@ -24,7 +24,7 @@ enum step {
 };
 
 /* Fires the entry that pending_next has found.  MORE, RAN or FORKED. */
-enum step fire(struct engine *e);
+INTERNAL enum step fire(struct engine *e);
 
 /* For a function of the program that is told of a run. */
 struct report {
@@ -34,7 +34,7 @@ struct report {
 };
 
 /* Calls the function; arg is a struct report. */
-void fire_report(void *arg);
+INTERNAL void fire_report(void *arg);
 
 /*
  * Runs the timer in s, which was handed over to the caller, at t->begun: calls
@@ -44,5 +44,5 @@ void fire_report(void *arg);
  * The thread that runs the timer; `in` is where it shows that, and the engine's
  * own for the driver.
  */
-bool fire_run(struct engine *e, struct inside *in, struct slot *s,
-	      struct timing *t);
+INTERNAL bool fire_run(struct engine *e, struct inside *in, struct slot *s,
+		       struct timing *t);

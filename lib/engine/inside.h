@@ -70,7 +70,7 @@ struct inside {
 };
 
 /* The calling task, or thread; never 0. */
-uintptr_t inside_who(const struct task_id *t);
+INTERNAL uintptr_t inside_who(const struct task_id *t);
 
 /*
  * Is the caller in this function (id is not 0: and is it for this timer)?  A
@@ -85,15 +85,15 @@ static inline bool inside_is(const struct inside *in, uintptr_t who,
 }
 
 /* Which callback is running there now?  False: none.  Any thread. */
-bool inside_look(const struct inside *in, struct run *ret);
+INTERNAL bool inside_look(const struct inside *in, struct run *ret);
 
 /*
  * Calls fn(arg) for the instance, and records in `in` that the caller is in it.
  * False: it returned in a child of fork(2), where the instance may be gone.
  */
-bool inside_call(struct timerthread *tt, struct inside *in,
-		 const struct task_id *t, const struct run *run,
-		 timerthread_fn *fn, void *arg);
+INTERNAL bool inside_call(struct timerthread *tt, struct inside *in,
+			  const struct task_id *t, const struct run *run,
+			  timerthread_fn *fn, void *arg);
 
 /* A call, as its thread records it. */
 struct current {
@@ -109,4 +109,4 @@ struct current {
  * The innermost call on this thread, if it is for a timer and the caller is in
  * it; else NULL.  Valid until the called function returns.
  */
-const struct current *inside_current(void);
+INTERNAL const struct current *inside_current(void);

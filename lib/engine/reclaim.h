@@ -42,10 +42,10 @@
 #define RECLAIM_REST_NS   (8 * RECLAIM_PERIOD_NS)
 
 /* One step.  False: there is nothing to do now. */
-bool reclaim_step(struct engine *e);
+INTERNAL bool reclaim_step(struct engine *e);
 
 /* Slots became free: a round is owed, which may give their memory back. */
-void reclaim_owe(struct reclaim *t);
+INTERNAL void reclaim_owe(struct reclaim *t);
 
 /* When the driver must be awake for a round; INT64_MAX: no round is owed. */
-int64_t reclaim_at(struct engine *e);
+INTERNAL int64_t reclaim_at(struct engine *e);

@@ -70,20 +70,20 @@ struct runs {
 };
 
 /* False: no memory, and then r is as after runs_free. */
-bool runs_open(struct runs *r, uint32_t n);
-void runs_free(struct runs *r);
+INTERNAL bool runs_open(struct runs *r, uint32_t n);
+INTERNAL void runs_free(struct runs *r);
 
-void runs_close_running(struct runs *r);
-void runs_close_called(struct runs *r);
+INTERNAL void runs_close_running(struct runs *r);
+INTERNAL void runs_close_called(struct runs *r);
 
 /* False: the lists are closed, and the run must not begin. */
-bool runs_begin(struct runs *r, struct running *run);
+INTERNAL bool runs_begin(struct runs *r, struct running *run);
 
 /* False: the lists are closed, and it must be counted under the mutex. */
-bool runs_end(struct running *run);
+INTERNAL bool runs_end(struct running *run);
 
 /* Is a run of this timer (0: of any) running in this task or thread? */
-bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id);
+INTERNAL bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id);
 
 /* False: the counts are closed, and it must be counted under the mutex. */
 static inline bool runs_count_called(struct runs *r)
@@ -98,6 +98,7 @@ static inline bool runs_count_called(struct runs *r)
  * they began, then of their ids.  If one of them comes after *after and before
  * *best, it becomes *best.  runs_next_of: the same for one that may be running.
  */
-void runs_next(const struct runs *r, const struct run *after, struct run *best);
-void runs_next_of(const struct inside *in, const struct run *after,
-		  struct run *best);
+INTERNAL void runs_next(const struct runs *r, const struct run *after,
+			struct run *best);
+INTERNAL void runs_next_of(const struct inside *in, const struct run *after,
+			   struct run *best);

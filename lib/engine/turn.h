@@ -58,18 +58,18 @@
  * False: a callback has returned in a child of fork(2), where all of this may
  * be freed.
  */
-bool engine_turn(struct engine *e, int64_t until);
+INTERNAL bool engine_turn(struct engine *e, int64_t until);
 
 /*
  * The deadline of the earliest timer of all, or `limit` if none is due by then.
  * May take timers out of their buckets; e->next is the first deadline of those
  * that were taken out.
  */
-int64_t engine_next(struct engine *e, int64_t limit);
+INTERNAL int64_t engine_next(struct engine *e, int64_t limit);
 
 /*
  * To be called after a turn.  If the deadline of a live timer comes within the
  * spin, returns true when it has come, or when something else needs a turn.
  * False: there is no such timer.
  */
-bool spin_until_due(struct engine *e);
+INTERNAL bool spin_until_due(struct engine *e);

@@ -40,28 +40,31 @@ enum {
  * room for an entry in this lane.  Without the lock.  Returns 0, -ENOMEM, or
  * -EAGAIN: there may be no more slots.
  */
-int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l, bool slot);
+INTERNAL int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
+			  bool slot);
 
 /* The same for slots, whether the bucket has some or not. */
-int arrival_grow_slots(struct bucket *b);
+INTERNAL int arrival_grow_slots(struct bucket *b);
 
 /*
  * The caller may have given memory to this slot, which had none (see
  * vacancy_touch).  If that is so for many, the driver gives it back.
  */
-void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index);
+INTERNAL void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index);
 
 /*
  * Gives the lane this many rows, if it still wants them.  False: no memory.
  * Without the lock.
  */
-bool arrival_give_rows(struct bucket *b, struct lane *l, uint32_t size);
+INTERNAL bool arrival_give_rows(struct bucket *b, struct lane *l,
+				uint32_t size);
 
 /*
  * Announces a deadline, or an earlier time, to the driver.  Returns as
  * wakeup_announce.  Under the lock.
  */
-bool arrival_announce(struct bucket *b, struct wakeup *w, int64_t time);
+INTERNAL bool arrival_announce(struct bucket *b, struct wakeup *w,
+			       int64_t time);
 
 /* The same, unless the driver comes by then in any case. */
 static inline bool arrival_visit_by(struct bucket *b, struct wakeup *w,
@@ -76,15 +79,15 @@ static inline bool arrival_visit_by(struct bucket *b, struct wakeup *w,
  * is 0), this reads the clock, and releases the lock meanwhile.  Then
  * everything that the caller knew about the bucket may have changed.
  */
-struct arrival arrival_place(struct bucket *b, struct wakeup *w,
-			     int64_t deadline, int64_t now);
+INTERNAL struct arrival arrival_place(struct bucket *b, struct wakeup *w,
+				      int64_t deadline, int64_t now);
 
 /*
  * For a bucket that is not simply open: helps a thread that owes the driver a
  * wake-up.  False: it is shut.  Under the lock, which this may release for a
  * while.
  */
-bool arrival_is_open(struct bucket *b, struct wakeup *w);
+INTERNAL bool arrival_is_open(struct bucket *b, struct wakeup *w);
 
 /* The lane for this deadline, by the base that is known.  Under the lock. */
 static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
@@ -104,10 +107,10 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
  * For a bucket that has no slot to give.  True: a call had better go to another
  * bucket at once.  Under the lock.
  */
-bool arrival_goes_away(struct bucket *b);
+INTERNAL bool arrival_goes_away(struct bucket *b);
 
 /* The same, for a call that stays: looks for a slot.  False: there is none. */
-bool arrival_find_slot(struct bucket *b, struct lane *l);
+INTERNAL bool arrival_find_slot(struct bucket *b, struct lane *l);
 
 /* Pays rent.  False: memory is missing.  Under the lock. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
@@ -125,7 +128,8 @@ static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
  * lock held, if only room for an entry is missing; else, with the lock free, r
  * or -ESHUTDOWN.
  */
-int arrival_without_room(struct bucket *b, struct wakeup *w, bool slot, int r);
+INTERNAL int arrival_without_room(struct bucket *b, struct wakeup *w, bool slot,
+				  int r);
 
 /*
  * Takes the lock, and makes sure that there is room for an entry, and a slot if
@@ -174,8 +178,8 @@ static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 }
 
 /* The same for an entry that must not wait for the slack. */
-bool arrival_push_at_once(struct bucket *b, struct wakeup *w, struct lane *l,
-			  struct entry e);
+INTERNAL bool arrival_push_at_once(struct bucket *b, struct wakeup *w,
+				   struct lane *l, struct entry e);
 
 /* Releases the lock; then wakes the driver if that is necessary. */
 static inline void arrival_leave(struct bucket *b, struct wakeup *w, bool kick)

@@ -91,29 +91,30 @@ struct bucket {
 } __attribute__((aligned(TT_FAR_APART)));
 
 /* *b must be all zero, but its lock may be held. */
-void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
-		 struct block_pool *pool);
+INTERNAL void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
+			  struct block_pool *pool);
 
 /*
  * In a child of fork(2), the lock may be held by a thread that does not exist
  * there.  Then everything that the thread was changing is not freed.
  */
-void bucket_destroy(struct bucket *b);
+INTERNAL void bucket_destroy(struct bucket *b);
 
 /* False: from now on nothing is scheduled here. */
-void bucket_set_open(struct bucket *b, bool open);
+INTERNAL void bucket_set_open(struct bucket *b, bool open);
 
 /* Makes a slot free, after SLOT_LEFT. */
-void bucket_give(struct bucket *b, struct slot *s);
+INTERNAL void bucket_give(struct bucket *b, struct slot *s);
 
 /*
  * The time is now: for distances, and to know which deadlines may have passed.
  * Under the lock.
  */
-void bucket_set_time(struct bucket *b, const struct wakeup *w, int64_t now);
+INTERNAL void bucket_set_time(struct bucket *b, const struct wakeup *w,
+			      int64_t now);
 
 /* To be called when `nearest` was changed.  Under the lock. */
-void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
+INTERNAL void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
 
 /* So many blocks are opened in less than half a millisecond. */
 #define BLOCKS_FEW 16
@@ -125,7 +126,7 @@ void bucket_set_doubtful(struct bucket *b, const struct wakeup *w);
  * open all of them.  (Nobody announces this for a lane that grows by blocks
  * that became empty in another.)  Under the lock.
  */
-int64_t bucket_visit_at(const struct bucket *b, const struct lane *l);
+INTERNAL int64_t bucket_visit_at(const struct bucket *b, const struct lane *l);
 
 /* The bucket's memory, with itself, without blocks.  Under the lock. */
-size_t bucket_bytes(const struct bucket *b);
+INTERNAL size_t bucket_bytes(const struct bucket *b);

@@ -27,32 +27,33 @@ struct visit {
 	int entries;
 };
 
-void visit_begin(struct visit *v, int64_t by, int64_t now);
+INTERNAL void visit_begin(struct visit *v, int64_t by, int64_t now);
 
 /*
  * One step of a visit, for which the wake-up has asked.  Also gives spare
  * blocks back that the bucket does not need.  False: that was the last step.
  */
-bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v);
+INTERNAL bool bucket_collect(struct bucket *b, struct wakeup *w,
+			     struct visit *v);
 
 /*
  * Puts back n entries that the driver has taken, the last one first, into the
  * lanes of the old.  Returns how many are left, at the beginning of e, because
  * there is no memory for them.
  */
-size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
-		  size_t n);
+INTERNAL size_t bucket_put(struct bucket *b, struct wakeup *w,
+			   const struct entry *e, size_t n);
 
 /*
  * Makes the recycled slots free, so that schedule calls can take them.  True:
  * there will be some memory to give back.
  */
-bool bucket_flush(struct bucket *b);
+INTERNAL bool bucket_flush(struct bucket *b);
 
 /*
  * Gives back what the bucket does not need: spare blocks, and rows of lanes.
  */
-void bucket_shrink(struct bucket *b);
+INTERNAL void bucket_shrink(struct bucket *b);
 
 /* Takes out the first block of the lane with the most; NULL: there is none. */
-struct block *bucket_take_oldest(struct bucket *b);
+INTERNAL struct block *bucket_take_oldest(struct bucket *b);

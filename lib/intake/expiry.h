@@ -38,8 +38,8 @@ enum expiry {
  * e, an entry for slot s of bucket b, is due at the time now.  Returns RUN,
  * LATER, OVER or STALE.  RUN: the timer is handed over, and must be begun.
  */
-enum expiry expiry_hand_over(struct bucket *b, struct slot *s, struct entry *e,
-			     int64_t now);
+INTERNAL enum expiry expiry_hand_over(struct bucket *b, struct slot *s,
+				      struct entry *e, int64_t now);
 
 /*
  * Begins a timer that is handed over.  is_due: if it is still armed, it is due;
@@ -48,8 +48,8 @@ enum expiry expiry_hand_over(struct bucket *b, struct slot *s, struct entry *e,
  * file it (unqueued.h).  Adds to *overrun how many deadlines of a periodic
  * timer this run skips.
  */
-enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
-			 bool is_due, uint64_t *overrun);
+INTERNAL enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
+				  bool is_due, uint64_t *overrun);
 
 /*
  * To be called when the callback has returned.
@@ -58,7 +58,8 @@ enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
  *  - STALE: the timer lives on, and is unarmed.
  *  - OVER: the timer has ended.  Its slot is not free until expiry_end.
  */
-enum expiry expiry_repeat(struct bucket *b, struct slot *s, int64_t earliest);
+INTERNAL enum expiry expiry_repeat(struct bucket *b, struct slot *s,
+				   int64_t earliest);
 
 /*
  * Frees the slot of a timer that has ended with its run.  True: it was
@@ -66,25 +67,26 @@ enum expiry expiry_repeat(struct bucket *b, struct slot *s, int64_t earliest);
  * the same for a thread of an executor; also counts the run, and gives the slot
  * to its bucket.
  */
-bool expiry_end(struct slot *s);
-bool expiry_end_and_give(struct bucket *b, struct slot *s);
+INTERNAL bool expiry_end(struct slot *s);
+INTERNAL bool expiry_end_and_give(struct bucket *b, struct slot *s);
 
 /*
  * Looks at an entry without beginning its timer.  Returns PENDING, OVER or
  * STALE.
  */
-enum expiry expiry_look(struct bucket *b, struct slot *s,
-			const struct entry *e);
+INTERNAL enum expiry expiry_look(struct bucket *b, struct slot *s,
+				 const struct entry *e);
 
 /*
  * The same.  If the timer was rescheduled to a later time, e becomes the entry
  * for that time.
  */
-enum expiry expiry_refresh(struct bucket *b, struct slot *s, struct entry *e);
+INTERNAL enum expiry expiry_refresh(struct bucket *b, struct slot *s,
+				    struct entry *e);
 
 /*
  * The next deadline of a periodic timer whose deadline has passed: the first
  * one, in steps of period, that has not.  Adds to *overrun how many this skips.
  */
-int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
-		    uint64_t *overrun);
+INTERNAL int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
+			     uint64_t *overrun);

@@ -30,16 +30,16 @@
  * Tells how many slots are in use, if that has grown by a step.  True: the
  * caller must wake the driver.  Under the lock.
  */
-bool garbage_tell(struct bucket *b, struct wakeup *w);
+INTERNAL bool garbage_tell(struct bucket *b, struct wakeup *w);
 
 /* Tells it in any case, also if they are fewer.  Returns the sum. */
-uint32_t garbage_count(struct bucket *b, struct wakeup *w);
+INTERNAL uint32_t garbage_count(struct bucket *b, struct wakeup *w);
 
 /* Was the driver told?  Then it is not told again before it sets the limit. */
-bool garbage_hear(struct wakeup *w);
+INTERNAL bool garbage_hear(struct wakeup *w);
 
 /* The driver has looked: so many live. */
-void garbage_set_limit(struct wakeup *w, uint64_t live);
+INTERNAL void garbage_set_limit(struct wakeup *w, uint64_t live);
 
 /* The blocks of all lanes. */
-uint32_t garbage_blocks(const struct bucket *b);
+INTERNAL uint32_t garbage_blocks(const struct bucket *b);

@@ -66,37 +66,38 @@ struct intake {
 };
 
 /* NULL: no memory. */
-struct intake *intake_create(uint32_t n);
+INTERNAL struct intake *intake_create(uint32_t n);
 
 /* Also in a child of fork(2): see bucket_destroy. */
-void intake_destroy(struct intake *in);
+INTERNAL void intake_destroy(struct intake *in);
 
-void intake_set_open(struct intake *in, bool open);
+INTERNAL void intake_set_open(struct intake *in, bool open);
 
 /*
  * Sets up a bucket, if it was not used before.  False: it is shut.  The caller
  * does not hold the lock.
  */
-bool intake_use(struct intake *in, struct bucket *b);
+INTERNAL bool intake_use(struct intake *in, struct bucket *b);
 
 /* Sets up a bucket.  Called from intake_use, and when the instance starts. */
-void intake_set_up(struct intake *in, struct bucket *b);
+INTERNAL void intake_set_up(struct intake *in, struct bucket *b);
 
 /* Which buckets have been set up?  No other bucket has a timer. */
-struct bucket_set intake_used(struct intake *in);
+INTERNAL struct bucket_set intake_used(struct intake *in);
 
 /* Takes a bucket out of such a set.  NULL: the set is empty. */
-struct bucket *intake_take(struct intake *in, struct bucket_set *set);
+INTERNAL struct bucket *intake_take(struct intake *in, struct bucket_set *set);
 
 /* A bucket for each CPU that the machine may have, and one more. */
-uint32_t intake_default_buckets(void);
+INTERNAL uint32_t intake_default_buckets(void);
 
 /*
  * The bucket for a timer, by its period (0 or less: it does not repeat) and the
  * caller's CPU; or that of another CPU, if that one is locked.  The CPU is a
  * hint; any bucket will do.
  */
-struct bucket *intake_pick(struct intake *in, uint32_t cpu, int64_t period);
+INTERNAL struct bucket *intake_pick(struct intake *in, uint32_t cpu,
+				    int64_t period);
 
 /* The slot that id names or once named; NULL if it never named one. */
 static inline struct slot *intake_slot(struct intake *in, uint64_t id)
@@ -123,7 +124,7 @@ static inline struct slot *intake_slot_of(struct intake *in,
 }
 
 /* Adds a slot that was freed.  After intake_flush calls can take it. */
-void intake_recycle(struct intake *in, struct slot *s);
+INTERNAL void intake_recycle(struct intake *in, struct slot *s);
 
 /* Flushes the recycled slots of all buckets.  Returns as bucket_flush. */
-bool intake_flush(struct intake *in);
+INTERNAL bool intake_flush(struct intake *in);

@@ -32,7 +32,7 @@
  * For when it is a call's turn: looks at some old entries, and sets how many
  * calls rest after it.
  */
-void rent_look(struct bucket *b, struct lane *l);
+INTERNAL void rent_look(struct bucket *b, struct lane *l);
 
 /*
  * Prefetches what the next call that looks will look at, but for the first
@@ -42,7 +42,7 @@ void rent_look(struct bucket *b, struct lane *l);
  * arrived.  Between CPUs that are far apart, this reduced the time of a pair
  * from 205 to 120 ns.
  */
-void rent_prefetch(struct bucket *b, struct lane *l, size_t from);
+INTERNAL void rent_prefetch(struct bucket *b, struct lane *l, size_t from);
 
 /*
  * Pays the rent of a call that adds to this lane.  Most timers are cancelled

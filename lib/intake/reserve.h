@@ -42,12 +42,12 @@
 #include "intake/intake.h"
 
 /* False: no memory. */
-bool intake_reserve(struct intake *in, size_t n);
+INTERNAL bool intake_reserve(struct intake *in, size_t n);
 
 /*
  * As bucket_schedule.  To be called when that has failed for b with r, because
  * there was no memory, or there may be no more slots.
  */
-int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
-			      struct wakeup *w, const struct timer *t,
-			      uint64_t *ret_id, int r);
+INTERNAL int intake_schedule_elsewhere(struct intake *in, struct bucket *b,
+				       struct wakeup *w, const struct timer *t,
+				       uint64_t *ret_id, int r);

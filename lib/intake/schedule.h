@@ -14,26 +14,27 @@
 #include "intake/arrival.h"
 
 /* As timerthread_schedule_every, or _add.  The arguments were checked. */
-int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
-		    uint64_t *ret_id);
+INTERNAL int bucket_schedule(struct bucket *b, struct wakeup *w,
+			     const struct timer *t, uint64_t *ret_id);
 
 /*
  * As timerthread_reschedule, for a slot of this bucket.  inside: the caller is
  * the callback of the timer that is running in s.
  */
-int bucket_reschedule(struct bucket *b, struct wakeup *w, struct slot *s,
-		      uint64_t id, int64_t deadline, bool inside);
+INTERNAL int bucket_reschedule(struct bucket *b, struct wakeup *w,
+			       struct slot *s, uint64_t id, int64_t deadline,
+			       bool inside);
 
 /*
  * As slot_disarm.  If ret_ticket is not NULL, and the timer is running,
  * *ret_ticket is its ticket until that run ends; see await.h.
  */
-int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id, bool running,
-		  uint32_t *ret_ticket);
+INTERNAL int bucket_disarm(struct bucket *b, struct slot *s, uint64_t id,
+			   bool running, uint32_t *ret_ticket);
 
 /* As timerthread_get_deadline. */
-int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
-			int64_t *ret_deadline);
+INTERNAL int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
+				 int64_t *ret_deadline);
 
 /*
  * Schedules a timer that does not repeat.  False: something is not usual, and

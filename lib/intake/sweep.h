@@ -34,7 +34,7 @@
  * grown by an eighth.  True: sweeps find dead ones, and rent finds none.  Under
  * the lock.
  */
-bool sweep_for_call(struct bucket *b);
+INTERNAL bool sweep_for_call(struct bucket *b);
 
 /* This many looks take some microseconds. */
 #define SWEEP_LOOKS 1024
@@ -43,7 +43,7 @@ bool sweep_for_call(struct bucket *b);
  * Sweeps until it has freed a slot.  Takes *looks looks at most, and subtracts
  * those that it took.  False: it has found none, in these or in all slots.
  */
-bool sweep_until_found(struct bucket *b, uint64_t *looks);
+INTERNAL bool sweep_until_found(struct bucket *b, uint64_t *looks);
 
 /* The driver's sweep of a bucket; all zero before its first step. */
 struct sweeping {
@@ -58,4 +58,4 @@ struct sweeping {
 };
 
 /* One step.  True: there is more to see. */
-bool sweep_step(struct bucket *b, struct sweeping *s);
+INTERNAL bool sweep_step(struct bucket *b, struct sweeping *s);

@@ -16,33 +16,34 @@
  * As arrival_add, if arrival_begin has returned AT_ONCE or NO_ROOM.  In the
  * second case, the timer is stranded.
  */
-void unqueued_add(struct bucket *b, struct wakeup *w, struct lane *l,
-		  struct slot *s, int result);
+INTERNAL void unqueued_add(struct bucket *b, struct wakeup *w, struct lane *l,
+			   struct slot *s, int result);
 
 /*
  * Gives a timer that is handed over an entry again, as an arrival.  If there is
  * no memory for that, the timer is stranded; then this returns false.
  */
-bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
-		   int64_t now);
+INTERNAL bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
+			    int64_t now);
 
 /* Strands the timer of e, which is in no queue.  False: e is stale. */
-bool unqueued_strand(struct bucket *b, struct wakeup *w, const struct entry *e);
+INTERNAL bool unqueued_strand(struct bucket *b, struct wakeup *w,
+			      const struct entry *e);
 
 /*
  * Reschedules a timer that is handed over: its entry will be due at the time
  * `due`.  Under the lock.  Returns whether the caller must call wakeup_kick
  * when the lock is free.
  */
-bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
-		   int64_t due);
+INTERNAL bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
+			    int64_t due);
 
 /*
  * Gives the first stranded timer an entry again, as an arrival; or frees its
  * slot if the timer was cancelled.  False: there is none, or no memory, or the
  * lock is held.
  */
-bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now);
+INTERNAL bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now);
 
 /* A stranded timer gets the entry that is returned.  Under the lock. */
-struct entry unqueued_collect(struct bucket *b, struct slot *s);
+INTERNAL struct entry unqueued_collect(struct bucket *b, struct slot *s);

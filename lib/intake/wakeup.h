@@ -103,35 +103,36 @@ struct wakeup {
 };
 
 /* Awake, with a slack of 0, a sleeper on CLOCK_MONOTONIC, and no buckets. */
-void wakeup_init(struct wakeup *w, struct watch *watch);
+INTERNAL void wakeup_init(struct wakeup *w, struct watch *watch);
 
 /* Allocates what it needs for n buckets.  False: no memory. */
-bool wakeup_open(struct wakeup *w, uint32_t n);
-void wakeup_close(struct wakeup *w);
+INTERNAL bool wakeup_open(struct wakeup *w, uint32_t n);
+INTERNAL void wakeup_close(struct wakeup *w);
 
 /*
  * Announces that the bucket must be visited by this deadline of a timer, or by
  * an earlier time.  Under the bucket's lock.  Returns whether the caller must
  * call wakeup_kick when that lock is free.
  */
-bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline);
+INTERNAL bool wakeup_announce(struct wakeup *w, uint32_t bucket,
+			      int64_t deadline);
 
 /* Does nothing if the program has a function for it; see wakeup_calls. */
-void wakeup_kick(struct wakeup *w);
+INTERNAL void wakeup_kick(struct wakeup *w);
 
 /*
  * At the end of a call that may have announced something: must it call the
  * program's function, if there is one?  Then wakeup_called(w, *seq) says that
  * it has returned.
  */
-bool wakeup_calls(const struct wakeup *w, uint32_t *seq);
-void wakeup_called(struct wakeup *w, uint32_t seq);
+INTERNAL bool wakeup_calls(const struct wakeup *w, uint32_t *seq);
+INTERNAL void wakeup_called(struct wakeup *w, uint32_t seq);
 
 /*
  * Has a thread announced a timer that must end this sleep of the driver, and
  * perhaps not sent the wake-up yet?
  */
-bool wakeup_owes_kick(struct wakeup *w);
+INTERNAL bool wakeup_owes_kick(struct wakeup *w);
 
 /*
  * A timer that is armed now is not due before this, even if its deadline has
@@ -145,29 +146,30 @@ static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
 }
 
 /* No timer in a bucket is due earlier than this. */
-int64_t wakeup_arrivals(struct wakeup *w);
+INTERNAL int64_t wakeup_arrivals(struct wakeup *w);
 
 /*
  * No timer at all is due earlier than this; INT64_MIN: the driver is awake.  A
  * loop without a descriptor sleeps until then, and is woken for what is
  * earlier.  Any thread.
  */
-int64_t wakeup_next(struct wakeup *w);
+INTERNAL int64_t wakeup_next(struct wakeup *w);
 
 /*
  * How long the driver has been awake; 0 with a virtual clock, where the test is
  * the driver.  Never less than before.  Any thread.
  */
-int64_t wakeup_awake(struct wakeup *w);
+INTERNAL int64_t wakeup_awake(struct wakeup *w);
 
 /* The driver's thread begins, and is awake; or it ends. */
-void wakeup_set_awake(struct wakeup *w, bool awake);
+INTERNAL void wakeup_set_awake(struct wakeup *w, bool awake);
 
 /*
  * Begins to collect everything that is due by this time: stores which buckets
  * to visit, and sets their times to never.  False: there are none.
  */
-bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
+INTERNAL bool wakeup_collect(struct wakeup *w, int64_t by,
+			     struct bucket_set *ret_due);
 
 /*
  * Sleeps until the deadline next, or the earliest in a bucket, plus the slack;
@@ -180,25 +182,25 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due);
  * and were 2 us less late in the median, than if the driver slept for the rest
  * of the slack.
  */
-bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
+INTERNAL bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now);
 
 /*
  * Instead of sleeping, watches the clock until the deadline next, or until
  * there is a reason to stop.  next is no later than the spin from now.
  */
-void wakeup_spin(struct wakeup *w, int64_t next);
+INTERNAL void wakeup_spin(struct wakeup *w, int64_t next);
 
 /*
  * From now on the driver sleeps in the loop, until the deadline next, or the
  * earliest in a bucket, plus the slack.
  */
-void wakeup_lie_down(struct wakeup *w, int64_t next);
+INTERNAL void wakeup_lie_down(struct wakeup *w, int64_t next);
 
 /* The driver is awake again, and needs no wake-up. */
-void wakeup_rise(struct wakeup *w);
+INTERNAL void wakeup_rise(struct wakeup *w);
 
 /* Ends this and all later sleeps; a loop's descriptor stays readable. */
-void wakeup_stop(struct wakeup *w);
+INTERNAL void wakeup_stop(struct wakeup *w);
 
 /* Relaxed: nothing is read because this was true. */
 static inline bool wakeup_stopping(const struct wakeup *w)

@@ -34,5 +34,6 @@ struct seen_timer {
  * Calls see for each timer.  whole: not only its state.  False: see has
  * returned false, and the walk has ended there.
  */
-bool intake_walk(struct intake *in, bool whole,
-		 bool (*see)(const struct seen_timer *t, void *ctx), void *ctx);
+INTERNAL bool intake_walk(struct intake *in, bool whole,
+			  bool (*see)(const struct seen_timer *t, void *ctx),
+			  void *ctx);

@@ -19,10 +19,12 @@
  */
 #pragma once
 
+#include "base/base.h"
+
 #include <stdbool.h>
 
 /* Calls fn(arg).  False: it returned in a child of fork(2). */
-bool call_to_return(void (*fn)(void *arg), void *arg);
+INTERNAL bool call_to_return(void (*fn)(void *arg), void *arg);
 
 /* The thread is ending inside the function: prints a message and aborts. */
-void call_left(void *arg);
+INTERNAL void call_left(void *arg);

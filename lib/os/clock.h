@@ -14,16 +14,16 @@
 
 #define NS_PER_S 1000000000
 
-int64_t clock_now(clockid_t clock);
+INTERNAL int64_t clock_now(clockid_t clock);
 
 /* Its name, for people; NULL: nothing here can sleep on this clock. */
-const char *clock_name(clockid_t clock);
+INTERNAL const char *clock_name(clockid_t clock);
 
 /* t is not negative. */
-struct timespec clock_timespec(int64_t t);
+INTERNAL struct timespec clock_timespec(int64_t t);
 
 /* a + b; saturates at INT64_MIN and INT64_MAX. */
-int64_t clock_add(int64_t a, int64_t b);
+INTERNAL int64_t clock_add(int64_t a, int64_t b);
 
 static inline int64_t clock_later(int64_t a, int64_t b)
 {
@@ -43,8 +43,8 @@ struct watch {
 	((struct watch){                                                       \
 		.clock = CLOCK_MONOTONIC, .is_virtual = true, .shown = (t)})
 
-int64_t watch_virtual_now(struct watch *w);
-void watch_set(struct watch *w, int64_t now);
+INTERNAL int64_t watch_virtual_now(struct watch *w);
+INTERNAL void watch_set(struct watch *w, int64_t now);
 
 /* Does it always go on: is it never set back, and does it never stand still? */
 static inline bool watch_goes_on(const struct watch *w)

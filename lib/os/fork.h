@@ -33,10 +33,10 @@ struct fork_page {
 	struct lock lock __attribute__((aligned(TT_FAR_APART)));
 } __attribute__((aligned(SYSTEM_PAGE_SIZE)));
 
-extern struct fork_page fork_page;
+INTERNAL struct fork_page fork_page;
 
 /* Forks are noticed once this has returned 0.  0 or -ENOMEM. */
-int fork_watch(void);
+INTERNAL int fork_watch(void);
 
 /* 0: this process has none yet, so it has started nothing. */
 static inline uint32_t fork_generation(void)
@@ -45,4 +45,4 @@ static inline uint32_t fork_generation(void)
 }
 
 /* The same, but makes one if there is none.  Never 0. */
-uint32_t fork_need_generation(void);
+INTERNAL uint32_t fork_need_generation(void);

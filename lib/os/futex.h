@@ -13,13 +13,14 @@
 #pragma once
 
 #include "base/atomic.h"
+#include "base/base.h"
 
 #include <time.h>
 
 /*
  * False: the system refuses, and the functions below would return immediately.
  */
-bool futex_works(void);
+INTERNAL bool futex_works(void);
 
 /*
  * Sleeps while *word equals expected: until it is woken, or until the absolute
@@ -27,11 +28,11 @@ bool futex_works(void);
  * for no reason.  The futex system call knows CLOCK_MONOTONIC and
  * CLOCK_REALTIME alone.
  */
-void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-		      int64_t deadline);
+INTERNAL void futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			       int64_t deadline);
 
 /* The same, for at most ns nanoseconds. */
-void futex_wait_for(atom32 *word, uint32_t expected, long ns);
+INTERNAL void futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
 /* Wakes up to n threads that sleep on word, which may be gone by now. */
-void futex_wake(atom32 *word, int n);
+INTERNAL void futex_wake(atom32 *word, int n);

@@ -67,8 +67,8 @@ struct lock {
 #define LOCK_NAP_NS     1000000
 #define LOCK_NAP_MAX_NS 64000000
 
-void lock_acquire_slow(struct lock *l, bool hot);
-void lock_wake(struct lock *l);
+INTERNAL void lock_acquire_slow(struct lock *l, bool hot);
+INTERNAL void lock_wake(struct lock *l);
 
 /* Was it held a moment ago?  Relaxed: orders nothing. */
 static inline int lock_is_held(const struct lock *l)
@@ -82,8 +82,8 @@ static inline int lock_try(struct lock *l)
 	return atom32_swap_acquire(&l->held, 0, 1) == 0;
 }
 
-void lock_acquire(struct lock *l);
-void lock_release(struct lock *l);
+INTERNAL void lock_acquire(struct lock *l);
+INTERNAL void lock_release(struct lock *l);
 
 /*
  * The same for calls that schedule or reschedule.  (If all callers had this
@@ -112,4 +112,4 @@ static inline void lock_release_inline(struct lock *l)
  * timeouts of 3 to 6 ms: the 99th percentile of another timer's lateness was
  * 6.4 us with this, and 60 us if the driver looked.
  */
-void lock_acquire_hot(struct lock *l);
+INTERNAL void lock_acquire_hot(struct lock *l);

@@ -15,23 +15,25 @@
  */
 #pragma once
 
+#include "base/base.h"
+
 #include <stddef.h>
 
 /* NULL: no memory. */
-void *memory_alloc(size_t size);
-void *memory_alloc_aligned(size_t alignment, size_t size);
+INTERNAL void *memory_alloc(size_t size);
+INTERNAL void *memory_alloc_aligned(size_t alignment, size_t size);
 
 /* p is from one of these functions, or NULL. */
-void memory_free(void *p);
+INTERNAL void memory_free(void *p);
 
 /* As memmove(3), within memory from these functions. */
-void memory_move(void *to, const void *from, size_t size);
+INTERNAL void memory_move(void *to, const void *from, size_t size);
 
 /* NULL: no memory. */
-void *pages_alloc(size_t size);
+INTERNAL void *pages_alloc(size_t size);
 
 /* p is from pages_alloc(size), or NULL. */
-void pages_free(void *p, size_t size);
+INTERNAL void pages_free(void *p, size_t size);
 
 /* The size of a page: 4096, or a power of two above it. */
-size_t pages_size(void);
+INTERNAL size_t pages_size(void);

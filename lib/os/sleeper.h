@@ -23,6 +23,7 @@
 #pragma once
 
 #include "base/atomic.h"
+#include "base/base.h"
 
 #include <time.h>
 
@@ -35,21 +36,21 @@ struct sleeper {
 };
 
 /* 0, or a negative errno: the kernel refuses, or no descriptor is left. */
-int sleeper_open(struct sleeper *s, clockid_t clock, bool polled);
+INTERNAL int sleeper_open(struct sleeper *s, clockid_t clock, bool polled);
 
 /*
  * A child of fork(2) that has a copy of the descriptor sees no event of it.
  * inherited: the caller is such a child, and the timer goes on for the parent.
  */
-void sleeper_close(struct sleeper *s, bool inherited);
+INTERNAL void sleeper_close(struct sleeper *s, bool inherited);
 
 /* Sleeps while *word equals expected, until deadline; INT64_MAX: for ever. */
-void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
-		   int64_t deadline);
-void sleeper_wake(struct sleeper *s, atom32 *word);
+INTERNAL void sleeper_sleep(struct sleeper *s, atom32 *word, uint32_t expected,
+			    int64_t deadline);
+INTERNAL void sleeper_wake(struct sleeper *s, atom32 *word);
 
 /*
  * If it is polled: fd becomes readable at the time t and is not readable before
  * that.  INT64_MAX: never.
  */
-void sleeper_set(struct sleeper *s, int64_t t);
+INTERNAL void sleeper_set(struct sleeper *s, int64_t t);

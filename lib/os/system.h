@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include "base/base.h"
 #include "system_inline.h"
 
 #include <pthread.h>
@@ -35,26 +36,26 @@
  */
 
 /* Gives the calling thread its name, and lets it wake up on time. */
-void system_name_thread(const char *name);
+INTERNAL void system_name_thread(const char *name);
 
 /* The thread may run on all CPUs on which the process's main thread may. */
-void system_all_cpus(pthread_t thread);
+INTERNAL void system_all_cpus(pthread_t thread);
 
 /* Gives the calling thread the nice value of the main thread. */
-void system_be_as_nice(void *unused);
+INTERNAL void system_be_as_nice(void *unused);
 
 /* From now on, a child of fork(2) finds zeros in this page. */
-void system_wipe_in_children(void *page);
+INTERNAL void system_wipe_in_children(void *page);
 
 /*
  * The kernel may join pages to huge ones, and then gives memory to those that
  * were emptied.  Not from now on, in these.
  */
-void system_keep_pages_small(void *p, size_t size);
+INTERNAL void system_keep_pages_small(void *p, size_t size);
 
 /*
  * Gives the memory of whole pages back.  They read as zeros from then on, and
  * get memory again when they are written.  False: they keep it, but some may
  * have become zeros.
  */
-bool system_empty_pages(void *p, size_t size);
+INTERNAL bool system_empty_pages(void *p, size_t size);

@@ -23,36 +23,37 @@
 #define THREAD_NAME_SIZE 16 /* Linux's limit, with the terminating zero byte */
 
 /* As pthread_create(3), but the new thread has the signals blocked. */
-int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
-		  void *(*run)(void *arg), void *arg);
+INTERNAL int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
+			   void *(*run)(void *arg), void *arg);
 
 /*
  * Whatever it inherited from its creator: SCHED_OTHER, and the CPUs of the
  * process's main thread.  The creator calls this, because the thread itself may
  * not get a CPU.  What the kernel refuses stays as it is.
  */
-void thread_make_ordinary(pthread_t thread);
+INTERNAL void thread_make_ordinary(pthread_t thread);
 
 /*
  * Gives the calling thread the properties above, and its name.  It serves the
  * owner until it is gone.
  */
-void thread_prepare(const char *name, const void *owner);
+INTERNAL void thread_prepare(const char *name, const void *owner);
 
 /*
  * Does the calling thread serve the owner?  Also in the destructors of its
  * data.  A later thread with its pthread_t does not.
  */
-bool thread_serves(const void *owner);
+INTERNAL bool thread_serves(const void *owner);
 
 /*
  * 0, or an error number.  Where condition variables cannot choose a clock, the
  * clock must be CLOCK_MONOTONIC.
  */
-int condition_init(pthread_cond_t *c, clockid_t clock);
+INTERNAL int condition_init(pthread_cond_t *c, clockid_t clock);
 
 /*
  * As pthread_cond_timedwait(3), until the deadline on that clock; INT64_MAX:
  * for ever.  May return 0 early for no reason.
  */
-int condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t deadline);
+INTERNAL int condition_wait(pthread_cond_t *c, pthread_mutex_t *m,
+			    int64_t deadline);

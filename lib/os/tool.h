@@ -50,7 +50,7 @@ typedef void tool_fn(enum tool_event event, const volatile void *p,
  * Tells the tool that is present; NULL: there is none.  Constant once the
  * library is loaded.
  */
-extern tool_fn *tool_found;
+INTERNAL tool_fn *tool_found;
 
 static inline bool tool_here(void)
 {

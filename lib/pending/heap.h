@@ -56,7 +56,7 @@ struct heap {
 };
 
 /* Empties it. */
-void heap_destroy(struct heap *h);
+INTERNAL void heap_destroy(struct heap *h);
 
 /* The entry at position i, from 0 to n - 1; the earliest is at 0. */
 static inline struct entry *heap_at(const struct heap *h, size_t i)
@@ -70,16 +70,16 @@ static inline bool heap_has_room(const struct heap *h)
 }
 
 /* Makes room for one more.  False: no memory, and nothing has changed. */
-bool heap_make_room(struct heap *h);
+INTERNAL bool heap_make_room(struct heap *h);
 
 /* Makes room for n entries, permanently.  False: no memory. */
-bool heap_reserve(struct heap *h, size_t n);
+INTERNAL bool heap_reserve(struct heap *h, size_t n);
 
 /* There must be room. */
-void heap_push(struct heap *h, struct entry e);
+INTERNAL void heap_push(struct heap *h, struct entry e);
 
 /* Removes the entry at position i; another takes its place. */
-void heap_remove(struct heap *h, size_t i);
+INTERNAL void heap_remove(struct heap *h, size_t i);
 
 /* The memory of its entries. */
 static inline size_t heap_bytes(const struct heap *h)

@@ -55,33 +55,34 @@ struct pending {
 };
 
 /* False: no memory. */
-bool pending_init(struct pending *p, struct intake *in, struct wakeup *w);
-void pending_destroy(struct pending *p);
+INTERNAL bool pending_init(struct pending *p, struct intake *in,
+			   struct wakeup *w);
+INTERNAL void pending_destroy(struct pending *p);
 
 /*
  * Allocates memory for n timers, for which the intake has a reserve.  False: no
  * memory.
  */
-bool pending_reserve(struct pending *p, size_t n);
+INTERNAL bool pending_reserve(struct pending *p, size_t n);
 
 /*
  * Adds a block, which it owns from now on.  Without memory for that, its timers
  * are stranded.
  */
-void pending_add(struct pending *p, struct row r);
+INTERNAL void pending_add(struct pending *p, struct row r);
 
 /* A turn begins. */
-void pending_begin_turn(struct pending *p);
+INTERNAL void pending_begin_turn(struct pending *p);
 
 /*
  * One step towards the earliest live timer, at the time now.  True: it is at
  * the heap's top, and *ret_next is its deadline; INT64_MAX: there is none.
  * False: there are more steps to take, and nothing is due before *ret_next.
  */
-bool pending_next(struct pending *p, int64_t now, int64_t *ret_next);
+INTERNAL bool pending_next(struct pending *p, int64_t now, int64_t *ret_next);
 
 /* Takes out the entry that pending_next has found. */
-struct entry pending_take(struct pending *p);
+INTERNAL struct entry pending_take(struct pending *p);
 
 /*
  * Files an entry: it is kept if it is near, and otherwise goes back to its
@@ -89,20 +90,21 @@ struct entry pending_take(struct pending *p);
  * later one is stranded.  Then what is due later than that must not run before
  * the buckets were visited again: p->beyond.
  */
-void pending_file(struct pending *p, struct entry e, int64_t now);
+INTERNAL void pending_file(struct pending *p, struct entry e, int64_t now);
 
 /* Drops the entries of a block that are of no use; puts the others back. */
-void pending_sift(struct pending *p, struct block *b);
+INTERNAL void pending_sift(struct pending *p, struct block *b);
 
 /* Puts n entries back into their buckets, for the next visits there. */
-void pending_send_back(struct pending *p, const struct entry *e, size_t n);
+INTERNAL void pending_send_back(struct pending *p, const struct entry *e,
+				size_t n);
 
 /*
  * For a driver that has nothing to run at the time now.  If more than a few
  * blocks are due at about the same time, opens the first of them.  True: there
  * may be more to do.
  */
-bool pending_tidy(struct pending *p, int64_t now);
+INTERNAL bool pending_tidy(struct pending *p, int64_t now);
 
 /* Its memory, without blocks. */
-size_t pending_bytes(const struct pending *p);
+INTERNAL size_t pending_bytes(const struct pending *p);

@@ -118,20 +118,20 @@ static inline int wheel_level(const struct wheel *w, int64_t deadline)
 	return i;
 }
 
-void wheel_destroy(struct wheel *w);
+INTERNAL void wheel_destroy(struct wheel *w);
 
 /*
  * From now on, an entry is refused unless it is due after this time.  Slices
  * that have passed, and have no entries, make room for others.
  */
-void wheel_advance(struct wheel *w, int64_t now);
+INTERNAL void wheel_advance(struct wheel *w, int64_t now);
 
 /* Adds an entry, in a block of *spares.  False: it was refused. */
-bool wheel_add(struct wheel *w, struct entry e, struct block **spares);
+INTERNAL bool wheel_add(struct wheel *w, struct entry e, struct block **spares);
 
 /*
  * Takes out a block of the slice that wheel_nearest returns.  None of its
  * entries is due later than *ret_last.  An entry of it may be added again; then
  * it goes to a finer level, or is refused.
  */
-struct block *wheel_open(struct wheel *w, int64_t *ret_last);
+INTERNAL struct block *wheel_open(struct wheel *w, int64_t *ret_last);

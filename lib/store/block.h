@@ -58,10 +58,10 @@ struct block_pool {
 };
 
 /* Also in a child of fork(2): see bucket_destroy. */
-void block_pool_destroy(struct block_pool *p);
+INTERNAL void block_pool_destroy(struct block_pool *p);
 
 /* Allocates n blocks, and keeps this many from now on.  False: no memory. */
-bool block_pool_fill(struct block_pool *p, size_t n);
+INTERNAL bool block_pool_fill(struct block_pool *p, size_t n);
 
 /* The memory of all blocks of the instance, in use or not. */
 static inline size_t block_pool_bytes(const struct block_pool *p)
@@ -82,20 +82,20 @@ static inline bool block_pool_grows(const struct block_pool *p)
  * Takes a block that is kept; if there is none, and the instance grows, another
  * one.  NULL: there is none.
  */
-struct block *block_pool_take(struct block_pool *p);
+INTERNAL struct block *block_pool_take(struct block_pool *p);
 
 /* Gives back a chain of blocks: the pool keeps some, and frees the rest. */
-void block_pool_give(struct block_pool *p, struct block *chain);
+INTERNAL void block_pool_give(struct block_pool *p, struct block *chain);
 
 /*
  * For a block that never goes back to its pool.  Returns the memory, in blocks,
  * that has gone back to the system: none, if it has to stay; or also some that
  * had to stay before.
  */
-size_t block_free(struct block *b);
+INTERNAL size_t block_free(struct block *b);
 
 /* The same for a chain of blocks. */
-size_t block_free_all(struct block *chain);
+INTERNAL size_t block_free_all(struct block *chain);
 
 /* Chains of blocks as stacks. */
 static inline void block_push(struct block **chain, struct block *b)

@@ -86,37 +86,37 @@ static inline void queue_cursor_begin(struct queue_cursor *c)
 	c->nearest = INT64_MAX;
 }
 
-void queue_init(struct queue *q);
-void queue_destroy(struct queue *q);
+INTERNAL void queue_init(struct queue *q);
+INTERNAL void queue_destroy(struct queue *q);
 
 /*
  * Starts the next block, with one of *spares.  False: there is no spare block,
  * or no row.
  */
-bool queue_extend(struct queue *q, struct block **spares);
+INTERNAL bool queue_extend(struct queue *q, struct block **spares);
 
 /* How many rows a queue needs that gets up to so many blocks. */
-uint32_t queue_rows_for(size_t blocks);
+INTERNAL uint32_t queue_rows_for(size_t blocks);
 
 /*
  * How many rows the queue should have: more than it has, before it gets another
  * block; or fewer, which need not be.
  */
-uint32_t queue_wants_rows(const struct queue *q);
+INTERNAL uint32_t queue_wants_rows(const struct queue *q);
 
 /* So many rows, from queue_wants_rows or queue_rows_for.  False: no memory. */
-bool rows_alloc(struct rows *rows, uint32_t size);
+INTERNAL bool rows_alloc(struct rows *rows, uint32_t size);
 
 /*
  * Gives these rows to the queue, if it still wants so many.  *rows is what must
  * be freed then.
  */
-void queue_give_rows(struct queue *q, struct rows *rows);
+INTERNAL void queue_give_rows(struct queue *q, struct rows *rows);
 
-void rows_free(struct rows rows);
+INTERNAL void rows_free(struct rows rows);
 
 /* The memory of its rows. */
-size_t queue_bytes(const struct queue *q);
+INTERNAL size_t queue_bytes(const struct queue *q);
 
 /*
  * One step: takes out blocks that may hold an entry that is due by `by`, and
@@ -124,13 +124,13 @@ size_t queue_bytes(const struct queue *q);
  * reached the end, and q->nearest is the earliest time of the rows that are
  * left.
  */
-bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
+INTERNAL bool queue_take(struct queue *q, struct queue_cursor *c, int64_t by);
 
 /*
  * Takes out the first block, whose entries begin at its beginning then.  There
  * must be one.
  */
-struct block *queue_take_first(struct queue *q);
+INTERNAL struct block *queue_take_first(struct queue *q);
 
 static inline struct row *queue_row(const struct queue *q, uint32_t i)
 {

@@ -275,10 +275,10 @@ static inline bool slot_kill(struct slot *s, uint64_t id)
  *  - if it fails, the slot_free at the end of the callback.  So a caller that
  *    gets -ENOENT sees everything that the callback wrote.
  */
-int slot_cancel(struct slot *s, uint64_t id);
+INTERNAL int slot_cancel(struct slot *s, uint64_t id);
 
 /* The same; but leaves a timer that is running as it is, and returns 1. */
-int slot_cancel_pending(struct slot *s, uint64_t id);
+INTERNAL int slot_cancel_pending(struct slot *s, uint64_t id);
 
 /*
  * As slot_cancel.  If it cancels the timer, *ret_arg is its argument.  Acquire:
@@ -287,7 +287,7 @@ int slot_cancel_pending(struct slot *s, uint64_t id);
  * another timer can be in the slot, because the thread that frees the slot has
  * seen it dead.
  */
-int slot_take(struct slot *s, uint64_t id, void **ret_arg);
+INTERNAL int slot_take(struct slot *s, uint64_t id, void **ret_arg);
 
 /*
  * Changes a timer's state from *word to another one.  False: the timer is in a
@@ -307,7 +307,7 @@ static inline bool slot_change(struct slot *s, uint32_t *word,
  * As timerthread_disarm, except that it marks a timer that is running only if
  * `running`.  Acquire: as slot_cancel.  Under the lock.
  */
-int slot_disarm(struct slot *s, uint64_t id, bool running);
+INTERNAL int slot_disarm(struct slot *s, uint64_t id, bool running);
 
 /* Does this entry count?  Under the lock, the answer stays true. */
 static inline bool slot_owns(const struct slot *s, const struct entry *e)

@@ -41,8 +41,9 @@ static inline struct slot *slot_heap_first(const struct slot_heap *h,
 }
 
 /* The slot is in no heap. */
-void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s);
+INTERNAL void slot_heap_add(struct slot_heap *h, const struct slots *t,
+			    struct slot *s);
 
 /* The slot is in this heap. */
-void slot_heap_remove(struct slot_heap *h, const struct slots *t,
-		      struct slot *s);
+INTERNAL void slot_heap_remove(struct slot_heap *h, const struct slots *t,
+			       struct slot *s);

@@ -130,8 +130,8 @@ struct slot_batch {
  * *t must be all zero.  Other threads may already read it; they find a table
  * that has no slots.
  */
-void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
-void slots_destroy(struct slots *t);
+INTERNAL void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
+INTERNAL void slots_destroy(struct slots *t);
 
 /*
  * How many chunks a table may have: as many as the bits of a slot's number
@@ -153,10 +153,10 @@ static inline int slots_max_chunks(const struct slots *t)
  *    lock.  Otherwise it returns false, and the caller must free the memory
  *    with slots_chunk_free.
  */
-int slots_next_chunk(const struct slots *t);
-void *slots_chunk_alloc(int chunk);
-void slots_chunk_free(int chunk, void *memory);
-bool slots_add_chunk(struct slots *t, int chunk, void *memory);
+INTERNAL int slots_next_chunk(const struct slots *t);
+INTERNAL void *slots_chunk_alloc(int chunk);
+INTERNAL void slots_chunk_free(int chunk, void *memory);
+INTERNAL bool slots_add_chunk(struct slots *t, int chunk, void *memory);
 
 /* Words that have memory.  Under the lock. */
 static inline uint32_t slots_words(const struct slots *t)
@@ -174,7 +174,7 @@ static inline size_t slots_room(const struct slots *t)
  * The memory of these slots, and of what is kept for each word.  Under the
  * lock.
  */
-size_t slots_bytes(const struct slots *t);
+INTERNAL size_t slots_bytes(const struct slots *t);
 
 /* Slots with this number or a higher one were never used.  Under the lock. */
 static inline uint32_t slots_end(const struct slots *t)
@@ -236,16 +236,16 @@ static inline struct slot *slots_of(const struct slots *t, uint32_t index)
 }
 
 /* Finds another word with a free slot; there must be one. */
-void slots_move_on(struct slots *t);
+INTERNAL void slots_move_on(struct slots *t);
 
 /* To be called when the words that have memory are others. */
-void slots_set_enough(struct slots *t);
+INTERNAL void slots_set_enough(struct slots *t);
 
 /*
  * The table cannot grow: all slots may be taken.  False: none is free.  Under
  * the lock.
  */
-bool slots_use_all(struct slots *t);
+INTERNAL bool slots_use_all(struct slots *t);
 
 /*
  * Slots are taken in the order of their addresses.  This many ahead, one is

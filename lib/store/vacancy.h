@@ -38,15 +38,15 @@
 #define VACANCY_TIMES 4
 
 /* A new period begins.  Under the lock. */
-void vacancy_next_period(struct slots *t);
+INTERNAL void vacancy_next_period(struct slots *t);
 
 /*
  * How many words are more than should stay; and will be, if no more slots are
  * used in the next periods than now, and the system takes them.  Under the
  * lock.
  */
-uint32_t vacancy_surplus(const struct slots *t);
-uint32_t vacancy_surplus_later(const struct slots *t);
+INTERNAL uint32_t vacancy_surplus(const struct slots *t);
+INTERNAL uint32_t vacancy_surplus_later(const struct slots *t);
 
 /* How many words are given back at a time, at most. */
 #define VACANCY_MOST 16
@@ -58,7 +58,7 @@ uint32_t vacancy_surplus_later(const struct slots *t);
  * to give it back once more.  False: there is no surplus, not all of them are
  * free, or they do not lie right behind those.  Under the lock.
  */
-bool vacancy_choose(struct slots *t, struct words page);
+INTERNAL bool vacancy_choose(struct slots *t, struct words page);
 
 /*
  * Has this word no memory, or is that about to be given back?  Then a read
@@ -66,20 +66,20 @@ bool vacancy_choose(struct slots *t, struct words page);
  * lock, the answer may be a little old, but who skips the word sees what its
  * last timers have left.
  */
-bool vacancy_has(const struct slots *t, uint32_t word);
+INTERNAL bool vacancy_has(const struct slots *t, uint32_t word);
 
 /*
  * Notes their floors and gives the memory back.  False: one of them stays; or
  * the system does not take it, for example because it is locked, or takes a
  * part, which is filled in again.  Without the lock.
  */
-bool vacancy_empty(const struct slots *t, struct words w);
+INTERNAL bool vacancy_empty(const struct slots *t, struct words w);
 
 /*
  * Now they can be taken; or, if they were not emptied, they are free, and there
  * is no surplus until two periods have begun.  Under the lock.
  */
-void vacancy_keep(struct slots *t, struct words w, bool emptied);
+INTERNAL void vacancy_keep(struct slots *t, struct words w, bool emptied);
 
 /*
  * To use a vacant word:
@@ -90,19 +90,19 @@ void vacancy_keep(struct slots *t, struct words w, bool emptied);
  *    kernel must find a page.
  *  - vacancy_add makes them free.  Under the lock.
  */
-uint32_t vacancy_take(struct slots *t);
-void vacancy_fill(const struct slots *t, uint32_t word);
-void vacancy_add(struct slots *t, uint32_t word);
+INTERNAL uint32_t vacancy_take(struct slots *t);
+INTERNAL void vacancy_fill(const struct slots *t, uint32_t word);
+INTERNAL void vacancy_add(struct slots *t, uint32_t word);
 
 /* The one that would be taken.  Under the lock. */
-uint32_t vacancy_next(struct slots *t);
+INTERNAL uint32_t vacancy_next(struct slots *t);
 
 /*
  * A cancel with an old id writes to its slot, if only what is there, and so
  * makes the system give memory.  This says that it may have been done to
  * this word.  True: since then many have been touched.  Any thread.
  */
-bool vacancy_touch(struct slots *t, uint32_t word);
+INTERNAL bool vacancy_touch(struct slots *t, uint32_t word);
 
 /* The floor of a word that is not the first. */
-struct slot_floor *slots_floor(const struct slots *t, uint32_t word);
+INTERNAL struct slot_floor *slots_floor(const struct slots *t, uint32_t word);

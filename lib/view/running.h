@@ -20,4 +20,5 @@
  * Stores in *s the one that comes after *s and had begun by the time `by`, on
  * CLOCK_MONOTONIC.  False: there is none.
  */
-bool running_next(const struct timerthread *tt, int64_t by, struct run *s);
+INTERNAL bool running_next(const struct timerthread *tt, int64_t by,
+			   struct run *s);

@@ -58,7 +58,7 @@ struct fact {
 
 #define FACTS 23
 
-extern const struct fact stat_table[FACTS];
+INTERNAL const struct fact stat_table[FACTS];
 
 /* All numbers, each at the place that its fact names. */
 struct figures {
@@ -70,5 +70,5 @@ struct figures {
  * Reads those that are from these sources; all others are zero, and so are all
  * if the instance does not live.
  */
-void stats_read(struct timerthread *tt, enum stat_source source,
-		struct figures *f);
+INTERNAL void stats_read(struct timerthread *tt, enum stat_source source,
+			 struct figures *f);

@@ -12,9 +12,9 @@
 #define SYSTEM_PAGE_SIZE TT_FAR_APART
 
 /* The caller's number, from 1; 0: it has none yet. */
-extern TT_THREAD_LOCAL int system_thread;
+INTERNAL TT_THREAD_LOCAL int system_thread;
 
-int system_number_thread(void);
+INTERNAL int system_number_thread(void);
 
 static inline int system_cpu(void)
 {
