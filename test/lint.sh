@@ -29,7 +29,7 @@ find include lib test examples -name '*.[ch]' -exec awk '
 	width > 80 { print FILENAME ":" FNR ": " width " columns"; found = 1 }
 	END { exit found }' {} + || failed=1
 
-scripts='bootstrap build-aux/join.sh build-aux/libtool.sh'
+scripts=bootstrap
 # These are not in the tarball.
 for script in .ci/run packaging/*.sh packaging/debian/tests/examples; do
 	[ ! -f "$script" ] || scripts="$scripts $script"

@@ -10,6 +10,8 @@
 #  - Only lib/os knows the system: the other wings use the C library by a list
 #    of headers, which is longer for lib/base, and of its functions those that
 #    other systems have.  In lib/os, only the folder linux knows Linux.
+#  - lib/libtimerthread.c includes each source, the lowest wing's first; of the
+#    folders of lib/os, what each has.
 #  - What was compiled agrees: an object calls what is in its wing, below it, or
 #    in a list of the C library's functions, even if it was declared by hand.
 #
@@ -41,7 +43,7 @@ base_functions='dladdr vsnprintf write'
 # each include "pair" and the two parts.
 look() {
 	# shellcheck disable=SC2016 # awk's variables, not ours
-	find . -name '*.[ch]' | sed 's|^\./||' | sort | xargs awk \
+	find . -name '*.[ch]' ! -path ./libtimerthread.c | sed 's|^\./||' | sort | xargs awk \
 		-v wings="$wings" -v portable="$portable" -v linux="$linux" \
 		-v native="$native" -v base="$base" '
 	BEGIN {
@@ -165,6 +167,17 @@ check() {
 	for wing in $wings; do
 		[ -f "$wing/README" ] || echo "$wing has no README"
 	done
+	for wing in base os store intake pending engine api view; do
+		find "$wing" -name '*.c' | sort
+	done >"$work/sources"
+	sed -n 's/^#include "\(.*\)"$/\1/p' libtimerthread.c >"$work/unit"
+	for source in $(sort "$work/unit" "$work/sources" | uniq -u); do
+		echo "$source is in one only: lib/ or libtimerthread.c"
+	done
+	sed 's|/.*||' "$work/unit" | uniq >"$work/order"
+	[ "$(tr '\n' ' ' <"$work/order")" = \
+		'base os store intake pending engine api view ' ] ||
+		echo "libtimerthread.c: not in the order of the wings"
 }
 
 work=$(mktemp -d)
@@ -207,6 +220,8 @@ finds os/lock.c 'int cpu(void) { return sched_getcpu(); }' \
 finds os/posix/futex.c '#include <sys/timerfd.h>' \
 	'futex.c: for lib/os/linux: .*timerfd'
 finds extra.c 'int x;' 'extra.c: it is in no wing'
+finds store/extra.c '' 'store/extra.c is in one only'
+finds libtimerthread.c '#include "base/keep.h"' 'not in the order of the wings'
 
 # The same for what an object calls.
 mkdir "$work/build"

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The library, as one unit for the compiler: what its sources share is static
+ * here (see base/base.h).  The lowest wing is first.
+ */
+#include <config.h>
+
+#define TT_ONE_UNIT
+
+#include "base/histogram.c"
+#include "base/keep.c"
+#include "base/text.c"
+
+#include "os/call.c"
+#include "os/clock.c"
+#include "os/fork.c"
+#include "os/lock.c"
+#include "os/memory.c"
+#include "os/thread.c"
+#include "os/tool.c"
+#ifdef TT_OS_LINUX
+#include "os/linux/futex.c"
+#include "os/linux/system.c"
+#else
+#include "os/posix/futex.c"
+#include "os/posix/system.c"
+#endif
+#ifdef TT_TIMERFD
+#include "os/linux/sleeper.c"
+#else
+#include "os/posix/sleeper.c"
+#endif
+
+#include "store/block.c"
+#include "store/queue.c"
+#include "store/slot.c"
+#include "store/slot_heap.c"
+#include "store/slots.c"
+#include "store/vacancy.c"
+
+#include "intake/arrival.c"
+#include "intake/bucket.c"
+#include "intake/collect.c"
+#include "intake/distance.c"
+#include "intake/expiry.c"
+#include "intake/garbage.c"
+#include "intake/handover.c"
+#include "intake/intake.c"
+#include "intake/rent.c"
+#include "intake/reschedule.c"
+#include "intake/reserve.c"
+#include "intake/schedule.c"
+#include "intake/sweep.c"
+#include "intake/wakeup.c"
+#include "intake/walk.c"
+
+#include "pending/heap.c"
+#include "pending/pending.c"
+#include "pending/wheel.c"
+
+#include "engine/await.c"
+#include "engine/cap.c"
+#include "engine/engine.c"
+#include "engine/fire.c"
+#include "engine/inside.c"
+#include "engine/reclaim.c"
+#include "engine/runs.c"
+#include "engine/turn.c"
+
+#include "api/current.c"
+#include "api/default.c"
+#include "api/drain.c"
+#include "api/driver.c"
+#include "api/driver_polled.c"
+#include "api/driver_thread.c"
+#include "api/driver_virtual.c"
+#include "api/executor.c"
+#include "api/instance.c"
+#include "api/instances.c"
+#include "api/life.c"
+#include "api/options.c"
+#include "api/time.c"
+#include "api/timerthread.c"
+
+#include "view/dump.c"
+#include "view/metrics.c"
+#include "view/running.c"
+#include "view/snapshot.c"
+#include "view/stats.c"
