@@ -353,9 +353,9 @@ static inline void slot_clear_handed_over(struct slot *s)
 /*
  * Hands a timer over, if its entry counts and it was armed a moment ago.  It
  * may have been cancelled or moved since then; the thread that begins it will
- * see that.  Called by the driver, without the lock.  The compare-and-swap pairs
- * with that of the thread that gives the timer a new entry (schedule.c), or
- * takes the slot from under its entry (sweep.c).
+ * see that.  Called by the driver, without the lock.  The compare-and-swap
+ * pairs with that of the thread that gives the timer a new entry (schedule.c),
+ * or takes the slot from under its entry (sweep.c).
  */
 static inline bool slot_hand_over(struct slot *s, const struct entry *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handing over, with intake/arrival.h of here: there is memory, and nobody sleeps.  It is
- * included behind the faults.
+ * Handing over, with the stand-in for arrivals: there is memory, and nobody
+ * sleeps.  It is included behind the faults.
  */
 #pragma once
 
