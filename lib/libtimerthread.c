@@ -44,7 +44,7 @@
 #include "intake/expiry.c"
 #include "intake/garbage.c"
 #include "intake/intake.c"
-#include "intake/rent.c"
+#include "intake/recycle.c"
 #include "intake/reserve.c"
 #include "intake/schedule.c"
 #include "intake/sweep.c"

@@ -211,7 +211,7 @@ finds store/block.c '#include <stdio.h>' 'block.c: <stdio.h> is for lib/os'
 finds store/slot.h '#include "lock.h"' 'slot.h: lock.h is .*in no wing'
 finds store/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
 finds pending/heap.c '#include "pending/pending.h"' 'tsort: pending/heap'
-finds intake/bucket.c '#include "intake/rent.h"' 'tsort: intake/rent'
+finds intake/bucket.c '#include "intake/recycle.h"' 'tsort: intake/recycle'
 finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
 finds intake/intake.c 'int cpu(void) { return sched_getcpu(); }' \
 	'intake.c: for lib/os: .*sched_getcpu'

@@ -61,7 +61,7 @@ void driver_end(struct timerthread *tt)
 	pthread_mutex_lock(&tt->mutex);
 	if (tt->driver == DRIVER_POLLED) {
 		e->wakeup.by = reclaim_at(e);
-		wakeup_lie_down(&e->wakeup, e->next);
+		wakeup_begin_sleep(&e->wakeup, e->next);
 	}
 	tt->turning = false;
 	instance_leave(tt);
@@ -75,7 +75,7 @@ TT_EXPORT int timerthread_dispatch(struct timerthread *tt)
 	if (r < 0)
 		return r;
 	KEEP_THREAD_UNLESS(tt->engine.task_id.fn);
-	wakeup_rise(&tt->engine.wakeup);
+	wakeup_end_sleep(&tt->engine.wakeup);
 	if (!engine_turn(&tt->engine, instance_now(tt)))
 		return -ECHILD;
 	r = tt->engine.ran;

@@ -54,7 +54,7 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 		r = -ENOMEM;
 	/* The descriptor is not readable until a timer is due. */
 	if (r == 0 && how->driver == DRIVER_POLLED)
-		wakeup_lie_down(&e->wakeup, INT64_MAX);
+		wakeup_begin_sleep(&e->wakeup, INT64_MAX);
 	if (r == 0 && how->driver == DRIVER_THREAD)
 		r = -driver_begin_thread(tt, how->attr);
 	if (r == 0) {

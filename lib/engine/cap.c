@@ -2,30 +2,30 @@
 #include "engine/cap.h"
 #include "os/memory.h"
 
-static size_t purses_size(uint32_t n)
+static size_t shares_size(uint32_t n)
 {
-	return (n + 1) * sizeof(struct purse);
+	return (n + 1) * sizeof(struct share);
 }
 
 bool cap_open(struct cap *c, uint32_t n)
 {
 	if (c->max == 0)
 		return true;
-	c->purse = pages_alloc(purses_size(n));
-	if (!c->purse)
+	c->share = pages_alloc(shares_size(n));
+	if (!c->share)
 		return false;
-	c->common = (struct common_purse *)&c->purse[n];
+	c->common = (struct common_share *)&c->share[n];
 	cpu_map_init(&c->cpus, n);
 	atomword_store(&c->common->places, c->max);
-	/* The purses are open, and empty. */
+	/* The shares are open, and empty. */
 	atom32_store(&c->common->openings, 1);
 	return true;
 }
 
 void cap_close(struct cap *c)
 {
-	pages_free(c->purse, purses_size(c->cpus.n));
-	c->purse = NULL;
+	pages_free(c->share, shares_size(c->cpus.n));
+	c->share = NULL;
 }
 
 /* How many places a CPU may take: so few that each CPU can have as many. */
@@ -55,7 +55,7 @@ static size_t take_common(struct cap *c, size_t batch_max)
 }
 
 /*
- * Are all places taken?  If no purse was open before the common one was empty,
+ * Are all places taken?  If no share was open before the common one was empty,
  * and none after that, then no place was on its way.  Acquire: pairs with
  * count_opening, and with the compare-and-swap in take_common when take_batch
  * calls that.
@@ -82,10 +82,10 @@ static bool is_open(const struct cap *c)
 }
 
 /*
- * Under the cap's lock, so that the purse does not open meanwhile.  Here and
- * below, adding to the common purse orders nothing; closing a purse does.
+ * Under the cap's lock, so that the share does not open meanwhile.  Here and
+ * below, adding to the common share orders nothing; closing a share does.
  */
-static void close_purse(struct cap *c, struct purse *p)
+static void close_share(struct cap *c, struct share *p)
 {
 	if (!tally_is_open(&p->places))
 		return;
@@ -99,14 +99,14 @@ static TT_NOINLINE void call_in(struct cap *c)
 	lock_acquire(&c->common->lock);
 	if (is_open(c)) {
 		for (uint32_t i = 0; i < c->cpus.n; i++)
-			close_purse(c, &c->purse[i]);
+			close_share(c, &c->share[i]);
 		count_opening(c);
 	}
 	lock_release(&c->common->lock);
 }
 
-/* Opens a purse, if the common one has enough for all CPUs again. */
-static void open_if_enough(struct cap *c, struct purse *p)
+/* Opens a share, if the common one has enough for all CPUs again. */
+static void open_if_enough(struct cap *c, struct share *p)
 {
 	if (likely(batch_of(c, atomword_load(&c->common->places)) == 0))
 		return;
@@ -119,10 +119,10 @@ static void open_if_enough(struct cap *c, struct purse *p)
 }
 
 /*
- * Takes a place, and a batch for this purse unless another thread has filled
- * it.  False: the purse is closed, or no place is left.
+ * Takes a place, and a batch for this share unless another thread has filled
+ * it.  False: the share is closed, or no place is left.
  */
-static bool take_batch(struct cap *c, struct purse *p)
+static bool take_batch(struct cap *c, struct share *p)
 {
 	bool taken;
 	size_t n = 0;
@@ -137,7 +137,7 @@ static bool take_batch(struct cap *c, struct purse *p)
 	return taken || n > 0;
 }
 
-TT_NOINLINE bool cap_take_slow(struct cap *c, struct purse *p)
+TT_NOINLINE bool cap_take_slow(struct cap *c, struct share *p)
 {
 	if (tally_is_open(&p->places) && take_batch(c, p))
 		return true;
@@ -151,10 +151,10 @@ TT_NOINLINE bool cap_take_slow(struct cap *c, struct purse *p)
 }
 
 /*
- * Gives a place to the common purse, and a batch from this purse unless another
+ * Gives a place to the common share, and a batch from this share unless another
  * thread has taken from it meanwhile.
  */
-static void give_batch(struct cap *c, struct purse *p)
+static void give_batch(struct cap *c, struct share *p)
 {
 	size_t n = 1;
 
@@ -165,7 +165,7 @@ static void give_batch(struct cap *c, struct purse *p)
 	lock_release(&p->lock);
 }
 
-TT_NOINLINE void cap_give_slow(struct cap *c, struct purse *p)
+TT_NOINLINE void cap_give_slow(struct cap *c, struct share *p)
 {
 	if (likely(tally_is_open(&p->places))) {
 		give_batch(c, p);

@@ -42,7 +42,8 @@ static void end(struct engine *e, struct bucket *b, struct slot *s,
 static void finish(struct engine *e, struct bucket *b, struct slot *s,
 		   bool on_driver, int64_t now)
 {
-	enum expiry x = expiry_repeat(b, s, wakeup_earliest(&e->wakeup, now));
+	enum expiry x =
+		expiry_after_run(b, s, wakeup_earliest(&e->wakeup, now));
 
 	if (likely(x == EXPIRY_OVER)) {
 		end(e, b, s, on_driver);

@@ -23,14 +23,14 @@ static bool has_key;
 static atom32 reported;
 
 /* A call in a task. */
-struct ongoing {
+struct task_call {
 	atom32 holders;         /* 2, until the call or the record lets go */
 	struct task_id task_id; /* constant */
 	uintptr_t who;          /* the task; constant */
 };
 
 /* The call has ended, or the record is deleted.  o may be NULL. */
-static void ongoing_forget(struct ongoing *o)
+static void task_call_forget(struct task_call *o)
 {
 	/* Pairs with itself: the thread that frees it comes after the other. */
 	if (o && atom32_add(&o->holders, UINT32_MAX) == 1)
@@ -39,9 +39,9 @@ static void ongoing_forget(struct ongoing *o)
 
 /*
  * For a thread that has the record.  Acquire: pairs with the addition in
- * ongoing_forget.
+ * task_call_forget.
  */
-static bool ongoing_is(const struct ongoing *o)
+static bool task_call_is(const struct task_call *o)
 {
 	return atom32_load_acquire(&o->holders) == 2;
 }
@@ -49,7 +49,7 @@ static bool ongoing_is(const struct ongoing *o)
 static void forget_all(void *arg)
 {
 	(void)arg;
-	ongoing_forget(current.ongoing);
+	task_call_forget(current.task_call);
 	current = (struct current){.in = NULL};
 }
 
@@ -59,15 +59,16 @@ __attribute__((constructor)) static void make_key(void)
 }
 
 /* NULL: no memory, or no key. */
-static struct ongoing *ongoing_begin(const struct task_id *t, uintptr_t who)
+static struct task_call *task_call_begin(const struct task_id *t, uintptr_t who)
 {
-	struct ongoing *o;
+	struct task_call *o;
 
 	if (!has_key || pthread_setspecific(key, &current) != 0)
 		return NULL;
 	o = memory_alloc(sizeof(*o));
 	if (o)
-		*o = (struct ongoing){.holders = 2, .task_id = *t, .who = who};
+		*o = (struct task_call){
+			.holders = 2, .task_id = *t, .who = who};
 	return o;
 }
 
@@ -106,19 +107,19 @@ uintptr_t inside_who(const struct task_id *t)
  */
 static TT_NOINLINE void leave_call(const struct inside *in,
 				   const struct current *outer, bool has_tasks,
-				   struct ongoing *ongoing)
+				   struct task_call *task_call)
 {
 	if (likely(current.in == in)) {
-		ongoing_forget(current.ongoing);
+		task_call_forget(current.task_call);
 		current = *outer;
 	} else {
-		ongoing_forget(outer->ongoing);
+		task_call_forget(outer->task_call);
 		if (!has_tasks && atom32_swap(&reported, 0, 1) == 0)
 			report("a callback ended on another thread than it "
 			       "began on: see timerthread_set_task_id(3)");
 	}
-	if (unlikely(ongoing != NULL))
-		ongoing_forget(ongoing);
+	if (unlikely(task_call != NULL))
+		task_call_forget(task_call);
 }
 
 static struct current enter_call(struct timerthread *tt,
@@ -126,11 +127,12 @@ static struct current enter_call(struct timerthread *tt,
 				 const struct task_id *t, uintptr_t who,
 				 const struct run *run)
 {
-	struct ongoing *o = NULL;
+	struct task_call *o = NULL;
 	timerthread_id id = run->id;
 
 	/* Only a timer's run can be asked for, and no task's without memory. */
-	if (unlikely(t->fn != NULL) && id != 0 && !(o = ongoing_begin(t, who)))
+	if (unlikely(t->fn != NULL) && id != 0 &&
+	    !(o = task_call_begin(t, who)))
 		id = 0;
 	return (struct current){in, tt, id, run->overrun, o, fork_generation()};
 }
@@ -194,7 +196,7 @@ TT_NOINLINE bool inside_call(struct timerthread *tt, struct inside *in,
 	/* Relaxed: only its writer finds itself there. */
 	atomword_store(&in->who, who);
 	same_process = call_to_return(fn, arg);
-	leave_call(in, &outer, has_tasks, mine.ongoing);
+	leave_call(in, &outer, has_tasks, mine.task_call);
 	if (unlikely(!same_process))
 		return false;
 	hide_run(in);
@@ -205,10 +207,10 @@ TT_NOINLINE bool inside_call(struct timerthread *tt, struct inside *in,
 const struct current *inside_current(void)
 {
 	const struct current *c = &current;
-	const struct ongoing *o = c->ongoing;
+	const struct task_call *o = c->task_call;
 
 	if (!c->in || c->id == 0 || c->generation != fork_generation() ||
-	    (o && !(ongoing_is(o) && o->who == inside_who(&o->task_id))))
+	    (o && !(task_call_is(o) && o->who == inside_who(&o->task_id))))
 		return NULL;
 	return c;
 }

@@ -6,7 +6,7 @@
 
 /*
  * How much time steps take, in entries that are opened: to restore a timer that
- * was stranded, to sweep, and to give back 64 KiB.
+ * was unqueued, to sweep, and to give back 64 KiB.
  */
 #define RESTORE_EFFORT 32
 #define SWEEP_EFFORT   128

@@ -165,7 +165,7 @@ bool engine_turn(struct engine *e, int64_t until)
 	reclaim(e);
 	/* A turn does one step of it, so that no timer waits for more. */
 	if (!e->again && e->effort < EFFORT_MAX)
-		e->again = pending_tidy(&e->pending, until);
+		e->again = pending_reclaim(&e->pending, until);
 	end_turn(e);
 	return true;
 }

@@ -89,12 +89,12 @@ void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
 		      arrival_visit_by(b, w, clock_add(b->now, -w->slack)));
 }
 
-/* One of this many calls pays rent, and finds slots for the next ones. */
+/* One of this many calls recycles, and finds slots for the next ones. */
 #define GOES_AWAY 16
 
 /*
  * A bucket with a reserve has a share of it.  If one CPU needs more than its
- * share, most calls there would pay rent here and in another bucket.  (A
+ * share, most calls there would recycle here and in another bucket.  (A
  * million live, cancelled at random, half of the slots here: a pair took 982
  * ns; if one of 16 calls pays here, 460.)
  */

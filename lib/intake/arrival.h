@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "intake/rent.h"
+#include "intake/recycle.h"
 
 #include <errno.h>
 
@@ -27,7 +27,7 @@ struct arrival {
 /*
  * Results of arrival_begin.  AT_ONCE: as READY, and the deadline has passed, so
  * the driver must not sleep on for the slack.  NO_ROOM: there is no room for an
- * entry, so the timer must be stranded.
+ * entry, so the timer must be unqueued.
  */
 enum {
 	ARRIVAL_READY = 0,
@@ -112,12 +112,12 @@ INTERNAL bool arrival_goes_away(struct bucket *b);
 /* The same, for a call that stays: looks for a slot.  False: there is none. */
 INTERNAL bool arrival_find_slot(struct bucket *b, struct lane *l);
 
-/* Pays rent.  False: memory is missing.  Under the lock. */
+/* Recycles.  False: memory is missing.  Under the lock. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
 	if (slot && unlikely(!slots_any(&b->slots)) && arrival_goes_away(b))
 		return false;
-	rent_pay(b, l);
+	recycle_oldest(b, l);
 	if (slot && unlikely(!slots_any(&b->slots)) && !arrival_find_slot(b, l))
 		return false;
 	return arrival_has_room(b, l);

@@ -13,7 +13,7 @@
  *  1. A timer is in the bucket from bucket_schedule (schedule.h) until the
  *     driver takes it with bucket_collect (collect.h), or until it is found
  *     cancelled.
- *  2. Calls pay rent (rent.h).  One of four looks at some of the oldest
+ *  2. Calls recycle (recycle.h).  One of four looks at some of the oldest
  *     arrivals of its lane, and frees the slots of timers that were cancelled.
  *     Most are found while their cache lines are still in this CPU's cache.
  *     Those that are not found so are swept up (sweep.h): by a call before the
@@ -40,7 +40,7 @@
 struct lane {
 	/* Protected by the bucket's lock, like everything here. */
 	struct queue queue;
-	/* For rent.c. */
+	/* For recycle.c. */
 	uint32_t rests;   /* this many calls look at nothing */
 	uint32_t carried; /* so many of the oldest live, and were passed */
 	uint32_t passed;  /* by so many dead */
@@ -74,13 +74,13 @@ struct bucket {
 	uint32_t told; /* slots in use, as was told last; see garbage.h */
 	uint32_t away; /* calls that found no slot here; see arrival.c */
 	/* Timers without an entry; see unqueued.h. */
-	struct slot_heap stranded;
+	struct slot_heap unqueued;
 	/* For sweep.c: words of slots, and slots in use. */
 	uint32_t swept;    /* where calls sweep next */
 	uint32_t found;    /* the word where sweep_until_found goes on */
 	uint32_t visited;  /* and where the driver does */
 	uint32_t sweep_at; /* with so many slots in use, calls sweep again */
-	uint32_t alone;    /* so many found some, and rent none since then */
+	uint32_t alone; /* so many found some, and recycling none since then */
 	struct counter repeated; /* runs after which the timer lived on */
 	struct counter ended;    /* timers that ended with an executor's run */
 	struct block_pool *pool; /* constant from bucket_init; NULL before */

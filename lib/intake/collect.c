@@ -43,13 +43,13 @@ static bool take_blocks(struct bucket *b, struct visit *v)
 }
 
 /* True: no others are due. */
-static bool take_stranded(struct bucket *b, struct visit *v)
+static bool take_unqueued(struct bucket *b, struct visit *v)
 {
 	struct slot *s;
 
-	while ((s = slot_heap_first(&b->stranded, &b->slots)) != NULL &&
+	while ((s = slot_heap_first(&b->unqueued, &b->slots)) != NULL &&
 	       s->queued <= v->by) {
-		if (v->entries == STRANDED_STEP)
+		if (v->entries == UNQUEUED_STEP)
 			return false;
 		v->entry[v->entries++] = unqueued_collect(b, s);
 	}
@@ -59,7 +59,7 @@ static bool take_stranded(struct bucket *b, struct visit *v)
 /* Announces what is left in the bucket. */
 static void announce(struct bucket *b, struct wakeup *w)
 {
-	const struct slot *first = slot_heap_first(&b->stranded, &b->slots);
+	const struct slot *first = slot_heap_first(&b->unqueued, &b->slots);
 	int64_t nearest = first ? first->queued : INT64_MAX;
 
 	for (const struct lane *l = b->lane; l < b->lane + LANES; l++) {
@@ -84,7 +84,7 @@ bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
 	lock_acquire_hot(&b->lock);
 	bucket_set_time(b, w, v->now);
 	v->blocks_done = v->blocks_done || take_blocks(b, v);
-	done = v->blocks_done && (v->full || take_stranded(b, v));
+	done = v->blocks_done && (v->full || take_unqueued(b, v));
 	if (done)
 		announce(b, w);
 	surplus = take_surplus(b);

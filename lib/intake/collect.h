@@ -11,7 +11,7 @@
 #include "intake/bucket.h"
 
 /* How many timers without an entry a step of a visit takes at most. */
-#define STRANDED_STEP 32
+#define UNQUEUED_STEP 32
 
 /* A visit by the driver, and what its last step has taken out. */
 struct visit {
@@ -23,7 +23,7 @@ struct visit {
 	bool full;
 	struct queue_cursor cursor; /* has the rows of the blocks taken out */
 	/* Of timers that had none. */
-	struct entry entry[STRANDED_STEP];
+	struct entry entry[UNQUEUED_STEP];
 	int entries;
 };
 

@@ -28,7 +28,7 @@
  * The table shows the CPU time in ns, including loop and clock, for one of a
  * million timers that all expire within two seconds; and for one that is
  * cancelled, with 20,000 and with 100,000 in flight and timeouts from 0.1 to 10
- * s (before rent.c kept the order):
+ * s (before recycle.c kept the order):
  *
  *	times as wide	expire		cancel
  *	16		1430, 1430	143, 177

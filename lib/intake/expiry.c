@@ -171,7 +171,7 @@ static enum expiry rearm(struct slot *s, int64_t earliest)
 	return unarm(s, &word) ? EXPIRY_STALE : EXPIRY_OVER;
 }
 
-enum expiry expiry_repeat(struct bucket *b, struct slot *s, int64_t earliest)
+enum expiry expiry_after_run(struct bucket *b, struct slot *s, int64_t earliest)
 {
 	enum expiry x;
 

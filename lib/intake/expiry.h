@@ -58,8 +58,8 @@ INTERNAL enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
  *  - STALE: the timer lives on, and is unarmed.
  *  - OVER: the timer has ended.  Its slot is not free until expiry_end.
  */
-INTERNAL enum expiry expiry_repeat(struct bucket *b, struct slot *s,
-				   int64_t earliest);
+INTERNAL enum expiry expiry_after_run(struct bucket *b, struct slot *s,
+				      int64_t earliest);
 
 /*
  * Frees the slot of a timer that has ended with its run.  True: it was

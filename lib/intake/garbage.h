@@ -2,11 +2,11 @@
 /*
  * Garbage: when must the driver look for the dead?
  *
- * Calls find most of them (rent.h, sweep.h).  But a thread may move to another
- * CPU, and a program may fall idle.  So each bucket tells how many slots are in
- * use, when it grows.  When the sum of all buckets is above a limit, a call
- * wakes the driver.  It sweeps all buckets (reclaim.h), and sets the limit anew
- * by what lives.
+ * Calls find most of them (recycle.h, sweep.h).  But a thread may move to
+ * another CPU, and a program may fall idle.  So each bucket tells how many
+ * slots are in use, when it grows.  When the sum of all buckets is above a
+ * limit, a call wakes the driver.  It sweeps all buckets (reclaim.h), and sets
+ * the limit anew by what lives.
  *
  * Guarantee: the driver is told when more slots are in use than GARBAGE_TIMES
  * the number of timers that lived when it looked last, and GARBAGE_MUCH, and

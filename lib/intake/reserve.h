@@ -12,7 +12,7 @@
  *  - If there are no dead slots either, although no other call has scheduled a
  *    timer meanwhile, more than n timers exist.  From then on all buckets
  *    allocate memory as if there had been no reserve.
- *  - If there is no block or no row for an entry, the timer is stranded
+ *  - If there is no block or no row for an entry, the timer is unqueued
  *    (unqueued.h), which needs no memory.
  *
  * So most slots of a bucket may be used by calls on other CPUs.  A call on a
@@ -22,8 +22,8 @@
  * 64: 140 and 86, with 10,000.)
  *
  * A bucket keeps the blocks that it has emptied until the driver visits it.  So
- * other buckets may have to strand timers meanwhile, even if there are no more
- * than n.
+ * other buckets may have to leave timers unqueued meanwhile, even if there are
+ * no more than n.
  *
  * Guarantees:
  *  1. As long as no more than n timers have existed at the same time, no

@@ -154,7 +154,7 @@ static int get_new_entry(struct bucket *b, struct slot *s, int64_t deadline,
 }
 
 /*
- * Reschedules a pending timer that is handed over.  If it is stranded, the
+ * Reschedules a pending timer that is handed over.  If it is unqueued, the
  * driver must learn of the earlier time.  Otherwise it is about to begin, or to
  * be filed.  Releases the lock.
  */

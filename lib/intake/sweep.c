@@ -5,7 +5,9 @@
 /* How many words a call sweeps. */
 #define CALL_WORDS 8
 
-/* If so many sweeps found some and rent none, they hide behind the living. */
+/*
+ * If so many sweeps found some and recycling none, they hide behind the living.
+ */
 #define ALONE_MUCH 3
 
 /* A step ends after so many looks.  To cross a page counts as one. */
@@ -24,7 +26,7 @@ static bool take_entry(struct bucket *b, struct slot *s)
 		ticket_next(ticket & ~(TICKET_HANDED_OVER | TICKET_AWAITED));
 
 	if (slot_heap_has(s))
-		slot_heap_remove(&b->stranded, &b->slots, s);
+		slot_heap_remove(&b->unqueued, &b->slots, s);
 	else if (ticket & TICKET_HANDED_OVER)
 		return false;
 	return atom32_swap(&s->ticket, ticket, other) == ticket;

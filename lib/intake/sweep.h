@@ -2,8 +2,8 @@
 /*
  * A sweep goes through the slots of a bucket in the order of their addresses, a
  * word of 64 at a time, and frees those of timers that were cancelled.  It
- * finds what rent (rent.h) does not find: because the entry is behind others
- * that live, or where no call comes by, or because the driver has it.
+ * finds what recycling (recycle.h) does not find: because the entry is behind
+ * others that live, or where no call comes by, or because the driver has it.
  *
  * A dead slot is taken from under its entry: first it gets another ticket, so
  * that the entry is stale, then it is freed.  The entry of a timer that was
@@ -31,8 +31,8 @@
 /*
  * For a call that finds no slot: sweeps a few words, here and there.  If it
  * finds little, no call sweeps again before the number of slots in use has
- * grown by an eighth.  True: sweeps find dead ones, and rent finds none.  Under
- * the lock.
+ * grown by an eighth.  True: sweeps find dead ones, and recycling finds none.
+ * Under the lock.
  */
 INTERNAL bool sweep_for_call(struct bucket *b);
 

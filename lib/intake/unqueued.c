@@ -3,22 +3,22 @@
 #include "intake/arrival.h"
 
 /* Under the lock.  Returns whether the driver must be woken. */
-static bool strand(struct bucket *b, struct wakeup *w, struct slot *s)
+static bool mark_unqueued(struct bucket *b, struct wakeup *w, struct slot *s)
 {
 	slot_set_handed_over(s);
-	slot_heap_add(&b->stranded, &b->slots, s);
+	slot_heap_add(&b->unqueued, &b->slots, s);
 	return arrival_visit_by(b, w, s->queued);
 }
 
 bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
 		   int64_t due)
 {
-	bool stranded = slot_heap_has(s);
+	bool unqueued = slot_heap_has(s);
 
-	if (stranded)
-		slot_heap_remove(&b->stranded, &b->slots, s);
+	if (unqueued)
+		slot_heap_remove(&b->unqueued, &b->slots, s);
 	s->queued = due;
-	return stranded && strand(b, w, s);
+	return unqueued && mark_unqueued(b, w, s);
 }
 
 TT_NOINLINE void unqueued_add(struct bucket *b, struct wakeup *w,
@@ -26,19 +26,19 @@ TT_NOINLINE void unqueued_add(struct bucket *b, struct wakeup *w,
 {
 	bool kick = result == ARRIVAL_AT_ONCE
 			    ? arrival_push_at_once(b, w, l, slot_entry(s))
-			    : strand(b, w, s);
+			    : mark_unqueued(b, w, s);
 
 	arrival_leave(b, w, kick);
 }
 
-bool unqueued_strand(struct bucket *b, struct wakeup *w, const struct entry *e)
+bool unqueued_leave(struct bucket *b, struct wakeup *w, const struct entry *e)
 {
 	struct slot *s = slots_of(&b->slots, e->index);
 	bool owns, kick;
 
 	lock_acquire(&b->lock);
 	owns = slot_owns(s, e);
-	kick = owns && strand(b, w, s);
+	kick = owns && mark_unqueued(b, w, s);
 	arrival_leave(b, w, kick);
 	return owns;
 }
@@ -69,7 +69,7 @@ bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 				   : arrival_push_at_once(b, w, a.lane,
 							  slot_entry(s));
 	} else {
-		kick = strand(b, w, s);
+		kick = mark_unqueued(b, w, s);
 	}
 	arrival_leave(b, w, kick);
 	return room;
@@ -83,12 +83,12 @@ bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now)
 
 	if (!lock_try(&b->lock))
 		return false;
-	s = slot_heap_first(&b->stranded, &b->slots);
+	s = slot_heap_first(&b->unqueued, &b->slots);
 	if (!s) {
 		lock_release(&b->lock);
 		return false;
 	}
-	slot_heap_remove(&b->stranded, &b->slots, s);
+	slot_heap_remove(&b->unqueued, &b->slots, s);
 	word = atom32_load(&s->state);
 	freed = slot_is_dead(word) && slot_free(s, word);
 	if (freed)
@@ -99,7 +99,7 @@ bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now)
 
 struct entry unqueued_collect(struct bucket *b, struct slot *s)
 {
-	slot_heap_remove(&b->stranded, &b->slots, s);
+	slot_heap_remove(&b->unqueued, &b->slots, s);
 	slot_clear_handed_over(s);
 	return slot_entry(s);
 }

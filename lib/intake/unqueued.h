@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Timers that have no entry because there was no memory for it.  Such a timer
- * is stranded: it waits in a heap of its bucket, which needs no memory, until
+ * is unqueued: it waits in a heap of its bucket, which needs no memory, until
  * it is due, or there is memory again.  It counts as handed over (expiry.h).
  *
  * The thread that schedules or reschedules: add.  The thread that a timer was
- * handed over to: file.  The driver: strand, restore, collect.  Any thread,
+ * handed over to: file.  The driver: leave, restore, collect.  Any thread,
  * under the lock: move.  test/model/slot.pml is a model of this for Spin.
  */
 #pragma once
@@ -14,21 +14,21 @@
 
 /*
  * As arrival_add, if arrival_begin has returned AT_ONCE or NO_ROOM.  In the
- * second case, the timer is stranded.
+ * second case, the timer is unqueued.
  */
 INTERNAL void unqueued_add(struct bucket *b, struct wakeup *w, struct lane *l,
 			   struct slot *s, int result);
 
 /*
  * Gives a timer that is handed over an entry again, as an arrival.  If there is
- * no memory for that, the timer is stranded; then this returns false.
+ * no memory for that, the timer is unqueued; then this returns false.
  */
 INTERNAL bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t now);
 
-/* Strands the timer of e, which is in no queue.  False: e is stale. */
-INTERNAL bool unqueued_strand(struct bucket *b, struct wakeup *w,
-			      const struct entry *e);
+/* Leaves the timer of e, which is in no queue, there.  False: e is stale. */
+INTERNAL bool unqueued_leave(struct bucket *b, struct wakeup *w,
+			     const struct entry *e);
 
 /*
  * Reschedules a timer that is handed over: its entry will be due at the time
@@ -39,11 +39,11 @@ INTERNAL bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t due);
 
 /*
- * Gives the first stranded timer an entry again, as an arrival; or frees its
+ * Gives the first unqueued timer an entry again, as an arrival; or frees its
  * slot if the timer was cancelled.  False: there is none, or no memory, or the
  * lock is held.
  */
 INTERNAL bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now);
 
-/* A stranded timer gets the entry that is returned.  Under the lock. */
+/* A unqueued timer gets the entry that is returned.  Under the lock. */
 INTERNAL struct entry unqueued_collect(struct bucket *b, struct slot *s);

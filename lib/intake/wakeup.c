@@ -270,7 +270,7 @@ bool wakeup_sleep(struct wakeup *w, int64_t next, int64_t now)
 	}
 	leave_asleep(w, next, until, steady);
 	sleeper_sleep(&w->sleeper, &w->seq, seq, until);
-	wakeup_rise(w);
+	wakeup_end_sleep(w);
 	return true;
 }
 
@@ -335,7 +335,7 @@ static void set_descriptor(struct wakeup *w)
 	} while (t != set);
 }
 
-void wakeup_lie_down(struct wakeup *w, int64_t next)
+void wakeup_begin_sleep(struct wakeup *w, int64_t next)
 {
 	int64_t now = watch_now(w->watch), steady = clock_now(CLOCK_MONOTONIC);
 
@@ -344,7 +344,7 @@ void wakeup_lie_down(struct wakeup *w, int64_t next)
 	set_descriptor(w);
 }
 
-void wakeup_rise(struct wakeup *w)
+void wakeup_end_sleep(struct wakeup *w)
 {
 	int64_t now = clock_now(CLOCK_MONOTONIC);
 	bool kicked;

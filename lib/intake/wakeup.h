@@ -194,10 +194,10 @@ INTERNAL void wakeup_spin(struct wakeup *w, int64_t next);
  * From now on the driver sleeps in the loop, until the deadline next, or the
  * earliest in a bucket, plus the slack.
  */
-INTERNAL void wakeup_lie_down(struct wakeup *w, int64_t next);
+INTERNAL void wakeup_begin_sleep(struct wakeup *w, int64_t next);
 
 /* The driver is awake again, and needs no wake-up. */
-INTERNAL void wakeup_rise(struct wakeup *w);
+INTERNAL void wakeup_end_sleep(struct wakeup *w);
 
 /* Ends this and all later sleeps; a loop's descriptor stays readable. */
 INTERNAL void wakeup_stop(struct wakeup *w);

@@ -91,9 +91,9 @@ static bool make_room(struct pending *p, struct heap *h)
  * Its timer waits in its bucket, which needs no memory.  What is later must not
  * run before it.
  */
-static void strand_entry(struct pending *p, const struct entry *e)
+static void leave_unqueued(struct pending *p, const struct entry *e)
 {
-	if (unqueued_strand(intake_bucket(p->intake, e->index), p->wakeup, e) &&
+	if (unqueued_leave(intake_bucket(p->intake, e->index), p->wakeup, e) &&
 	    e->deadline < p->beyond)
 		p->beyond = e->deadline;
 }
@@ -105,7 +105,7 @@ void pending_add(struct pending *p, struct row r)
 		return;
 	}
 	for (uint32_t i = 0; i < r.block->n; i++)
-		strand_entry(p, &r.block->entry[i]);
+		leave_unqueued(p, &r.block->entry[i]);
 	block_pool_give(&p->intake->pool, r.block);
 }
 
@@ -120,7 +120,7 @@ static struct block *take_first_block(struct pending *p)
 
 /*
  * Those of one bucket together, if they follow each other.  If there is no
- * memory for an entry, its timer is stranded.
+ * memory for an entry, its timer is unqueued.
  */
 void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 {
@@ -132,7 +132,7 @@ void pending_send_back(struct pending *p, const struct entry *e, size_t n)
 			run++;
 		left = bucket_put(b, p->wakeup, e, run);
 		for (size_t i = 0; i < left; i++)
-			strand_entry(p, &e[i]);
+			leave_unqueued(p, &e[i]);
 	}
 }
 
@@ -164,15 +164,15 @@ static TT_NOINLINE void take_place(struct pending *p, struct entry *e)
 	*e = later;
 }
 
-/* Or strands it, or a later one, if there is no room and no memory. */
-static void keep(struct pending *p, struct entry e)
+/* Or leaves it, or a later one, unqueued: no room, and no memory. */
+static void add_to_heap(struct pending *p, struct entry e)
 {
 	if (likely(make_room(p, &p->heap))) {
 		heap_push(&p->heap, e);
 		return;
 	}
 	take_place(p, &e);
-	strand_entry(p, &e);
+	leave_unqueued(p, &e);
 }
 
 /*
@@ -207,7 +207,7 @@ static bool add_to_wheel(struct pending *p, struct entry e)
  * A timer is kept if it is due within this time from now, or from the first
  * deadline of its block if that is later.
  */
-static int64_t near_to(int64_t now)
+static int64_t near_limit(int64_t now)
 {
 	return clock_add(now, NEAR_NS);
 }
@@ -215,10 +215,10 @@ static int64_t near_to(int64_t now)
 void pending_file(struct pending *p, struct entry e, int64_t now)
 {
 	wheel_advance(&p->wheel, now);
-	if (e.deadline > near_to(now))
+	if (e.deadline > near_limit(now))
 		pending_send_back(p, &e, 1);
 	else if (!add_to_wheel(p, e))
-		keep(p, e);
+		add_to_heap(p, e);
 }
 
 /* A heap's first deadline. */
@@ -264,7 +264,7 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 		return false;
 	/* Its callback runs soon, and will most likely read that first. */
 	__builtin_prefetch(slot_arg(intake_slot_of(p->intake, e)));
-	keep(p, *e);
+	add_to_heap(p, *e);
 	return true;
 }
 
@@ -326,7 +326,7 @@ static int64_t nearest(const struct pending *p)
  */
 static void open_next(struct pending *p, int64_t now)
 {
-	int64_t first = top(&p->blocks), near = near_to(first);
+	int64_t first = top(&p->blocks), near = near_limit(first);
 	struct block *b;
 
 	if (first <= wheel_nearest(&p->wheel)) {
@@ -335,7 +335,7 @@ static void open_next(struct pending *p, int64_t now)
 	} else {
 		b = wheel_open(&p->wheel, &near);
 	}
-	open_block(p, b, clock_later(near, near_to(now)));
+	open_block(p, b, clock_later(near, near_limit(now)));
 }
 
 /*
@@ -381,7 +381,7 @@ struct entry pending_take(struct pending *p)
  * "About the same time" means within a millisecond.  If deadlines are in order,
  * fewer blocks are due in that time, and each is best opened once, when it is.
  */
-bool pending_tidy(struct pending *p, int64_t now)
+bool pending_reclaim(struct pending *p, int64_t now)
 {
 	if (p->blocks.n <= BLOCKS_FEW ||
 	    heap_at(&p->blocks, BLOCKS_FEW)->deadline >
@@ -389,7 +389,7 @@ bool pending_tidy(struct pending *p, int64_t now)
 	    !make_room(p, &p->heap))
 		return false;
 	wheel_advance(&p->wheel, now);
-	open_block(p, take_first_block(p), near_to(now));
+	open_block(p, take_first_block(p), near_limit(now));
 	return true;
 }
 

@@ -29,9 +29,9 @@
  *     second plus NEAR_NS later.
  *  4. If there is no memory, nothing is lost and the order is kept, and a timer
  *     costs more, but hardly more the more there are: timers for whose entries
- *     the heaps have no room are stranded (intake/unqueued.h).
+ *     the heaps have no room are unqueued (intake/unqueued.h).
  *  5. As long as no more timers exist than a reserve is for, no memory is
- *     allocated: what the heaps have no room for is stranded then, too.  (They
+ *     allocated: what the heaps have no room for is unqueued then, too.  (They
  *     have room for two entries a timer: some are of no use.)
  *
  * Not thread-safe; the driver owns it.
@@ -67,7 +67,7 @@ INTERNAL bool pending_reserve(struct pending *p, size_t n);
 
 /*
  * Adds a block, which it owns from now on.  Without memory for that, its timers
- * are stranded.
+ * are unqueued.
  */
 INTERNAL void pending_add(struct pending *p, struct row r);
 
@@ -87,7 +87,7 @@ INTERNAL struct entry pending_take(struct pending *p);
 /*
  * Files an entry: it is kept if it is near, and otherwise goes back to its
  * bucket.  If there is no room and no memory, the timer of this one or of a
- * later one is stranded.  Then what is due later than that must not run before
+ * later one is unqueued.  Then what is due later than that must not run before
  * the buckets were visited again: p->beyond.
  */
 INTERNAL void pending_file(struct pending *p, struct entry e, int64_t now);
@@ -104,7 +104,7 @@ INTERNAL void pending_send_back(struct pending *p, const struct entry *e,
  * blocks are due at about the same time, opens the first of them.  True: there
  * may be more to do.
  */
-INTERNAL bool pending_tidy(struct pending *p, int64_t now);
+INTERNAL bool pending_reclaim(struct pending *p, int64_t now);
 
 /* Its memory, without blocks. */
 INTERNAL size_t pending_bytes(const struct pending *p);

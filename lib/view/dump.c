@@ -208,7 +208,7 @@ static void add_what_lives(struct text *t, struct timerthread *tt)
 }
 
 /* The text made under the mutex fits into the buffer, so no write is needed. */
-static void fill(struct text *t, struct timerthread *tt)
+static void add_all(struct text *t, struct timerthread *tt)
 {
 	bool lives;
 
@@ -233,6 +233,6 @@ TT_EXPORT_RARE int timerthread_dump(struct timerthread *tt, int fd)
 
 	if (r < 0)
 		return r;
-	fill(&t, tt);
+	add_all(&t, tt);
 	return text_end(&t);
 }

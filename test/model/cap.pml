@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of lib/engine/cap.c: the common purse, and one a CPU.
+ * A model of lib/engine/cap.c: the common share, and one a CPU.
  *
  * THREADS threads, on two CPUs, take and give places at random, STEPS times
  * each.  A place counts as held from the step that takes it to the one that
- * puts it into a purse again.  What must hold:
+ * puts it into a share again.  What must hold:
  *
  *  - Never more are held than there are, and none gets lost.
  *  - Where a place is refused, all were held at the moment when the common
- *    purse was found empty.
+ *    share was found empty.
  *
- * What the purses have is as in the code, but a batch is one place.  A
+ * What the shares have is as in the code, but a batch is one place.  A
  * compare-and-swap is one step, and so is a load.
  *
  * The names are those of the code.  A switch each leaves out or breaks one
  * thing that the code does, and must be caught: NO_CLOSE, NO_CALL_IN,
- * NO_PURSE_LOCK, NO_RECHECK, LATE_COUNT.
+ * NO_SHARE_LOCK, NO_RECHECK, LATE_COUNT.
  *
  * Where the code has these steps:
  *
  *	acquire		os/lock.h lock_acquire
- *	acquire_purse	os/lock.h lock_acquire
+ *	acquire_share	os/lock.h lock_acquire
  *	take_common	engine/cap.c take_common batch_of
  *	count_opening	engine/cap.c count_opening
  *	open_if_enough	engine/cap.c open_if_enough
  *	open_if_enough	base/tally.h tally_open
- *	call_in		engine/cap.c call_in close_purse
+ *	call_in		engine/cap.c call_in close_share
  *	call_in		base/tally.h tally_close
  *	take_batch	engine/cap.c take_batch
  *	take		engine/cap.h cap_take
@@ -47,14 +47,14 @@
 
 #define CPUS	  2
 #define ENOUGH	  2 /* common places from which on there are batches */
-#define PURSE_MAX 2
+#define SHARE_MAX 2
 #define CLOSED	  255
 
-#define COUNT(p) ((purse[p] == CLOSED) -> 0 : purse[p])
+#define COUNT(p) ((share[p] == CLOSED) -> 0 : share[p])
 
 byte common = PLACES;
-byte purse[CPUS] = CLOSED;
-bool purse_lock[CPUS];
+byte share[CPUS] = CLOSED;
+bool share_lock[CPUS];
 byte openings;
 bool lock;
 byte held;	/* all places that are taken */
@@ -68,10 +68,10 @@ inline acquire(l)
 	}
 }
 
-inline acquire_purse(p)
+inline acquire_share(p)
 {
-#ifndef NO_PURSE_LOCK
-	acquire(purse_lock[p])
+#ifndef NO_SHARE_LOCK
+	acquire(share_lock[p])
 #else
 	skip
 #endif
@@ -118,7 +118,7 @@ inline open_if_enough(p)
 		fi;
 #endif
 		if
-		:: purse[p] == CLOSED -> purse[p] = 0
+		:: share[p] == CLOSED -> share[p] = 0
 		:: else
 		fi;
 #ifdef LATE_COUNT
@@ -138,15 +138,15 @@ inline call_in()
 	if
 	:: openings % 2 != 0 ->
 		for (i : 0 .. CPUS - 1) {
-			acquire_purse(i);
+			acquire_share(i);
 			atomic {
 				if
-				:: purse[i] != CLOSED ->
-					c = purse[i];
+				:: share[i] != CLOSED ->
+					c = share[i];
 #ifdef NO_CLOSE
-					purse[i] = 0
+					share[i] = 0
 #else
-					purse[i] = CLOSED
+					share[i] = CLOSED
 #endif
 				:: else
 				fi
@@ -155,7 +155,7 @@ inline call_in()
 				common = common + c;
 				c = 0
 			}
-			purse_lock[i] = false
+			share_lock[i] = false
 		}
 		i = 0;
 		count_opening()
@@ -166,23 +166,23 @@ inline call_in()
 
 inline take_batch(p)
 {
-	acquire_purse(p);
+	acquire_share(p);
 	if
-	:: purse[p] != CLOSED ->
+	:: share[p] != CLOSED ->
 		take_common(n, 1);
 		atomic {
 			if
 			:: n > 1 ->
-#ifndef NO_PURSE_LOCK
-				assert(purse[p] != CLOSED);
+#ifndef NO_SHARE_LOCK
+				assert(share[p] != CLOSED);
 #endif
-				purse[p] = n - 1 + COUNT(p)
+				share[p] = n - 1 + COUNT(p)
 			:: else
 			fi
 		}
 	:: else
 	fi;
-	purse_lock[p] = false
+	share_lock[p] = false
 }
 
 /* got: whether it has one now */
@@ -191,15 +191,15 @@ inline take(p)
 	n = 0;
 	atomic {
 		if
-		:: purse[p] != CLOSED && purse[p] > 0 ->
-			purse[p]--;
+		:: share[p] != CLOSED && share[p] > 0 ->
+			share[p]--;
 			held++;
 			n = 1
 		:: else
 		fi
 	}
 	if
-	:: n == 0 && purse[p] != CLOSED -> take_batch(p)
+	:: n == 0 && share[p] != CLOSED -> take_batch(p)
 	:: else
 	fi;
 	if
@@ -248,12 +248,12 @@ inline take(p)
 
 inline give_batch(p)
 {
-	acquire_purse(p);
+	acquire_share(p);
 	atomic {
 		n = 1;
 		if
-		:: purse[p] != CLOSED && purse[p] >= 1 ->
-			purse[p]--;
+		:: share[p] != CLOSED && share[p] >= 1 ->
+			share[p]--;
 			n++
 		:: else
 		fi
@@ -263,7 +263,7 @@ inline give_batch(p)
 		held--;
 		n = 0
 	}
-	purse_lock[p] = false
+	share_lock[p] = false
 }
 
 inline give(p)
@@ -271,8 +271,8 @@ inline give(p)
 	atomic {
 		mine--;
 		if
-		:: purse[p] != CLOSED && purse[p] < PURSE_MAX ->
-			purse[p]++;
+		:: share[p] != CLOSED && share[p] < SHARE_MAX ->
+			share[p]++;
 			held--;
 			n = 1
 		:: else
@@ -282,7 +282,7 @@ inline give(p)
 	:: n == 1 -> n = 0
 	:: else ->
 		if
-		:: purse[p] != CLOSED -> give_batch(p)
+		:: share[p] != CLOSED -> give_batch(p)
 		:: else ->
 			atomic {
 				common++;

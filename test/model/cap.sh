@@ -10,7 +10,7 @@ set -- cap.pml
 three_threads="-DTHREADS=3 -DSTEPS=3"
 
 holds assertions "-DTHREADS=2 -DSTEPS=4 -DPLACES=3"
-caught assertions "$three_threads" NO_CLOSE NO_CALL_IN NO_PURSE_LOCK \
+caught assertions "$three_threads" NO_CLOSE NO_CALL_IN NO_SHARE_LOCK \
 	NO_RECHECK LATE_COUNT
 
 large_models

@@ -39,9 +39,9 @@
  *	producer	intake/arrival.h arrival_begin arrival_add
  *	turn		intake/wakeup.c wakeup_collect hand_out
  *	turn		engine/turn.c engine_turn
- *	lie_down	intake/wakeup.c wakeup_lie_down set_asleep
+ *	lie_down	intake/wakeup.c wakeup_begin_sleep set_asleep
  *	loop		api/driver.c timerthread_dispatch
- *	loop		intake/wakeup.c wakeup_rise
+ *	loop		intake/wakeup.c wakeup_end_sleep
  *	stop		intake/wakeup.c wakeup_stop
  */
 #ifndef PRODUCERS
@@ -267,7 +267,7 @@ inline turn(i)
 	}
 }
 
-/* wakeup_lie_down */
+/* wakeup_begin_sleep */
 inline lie_down(i, t, set)
 {
 	atomic {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of one slot: lib/store/slot.h with the parts of bucket, rent,
+ * A model of one slot: lib/store/slot.h with the parts of bucket, recycling,
  * reschedule and expiry that move it on.  The steps are those of the code
  * between two looks at what other threads may change.
  *
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
- * deadline, disarm, each with the last id that any of them got; rent looks at
+ * deadline, disarm, each with the last id that any of them got; recycling looks at
  * arrivals, and the sweep at the slot; and a drain takes what does not run, by
  * the slot.  (With FEW_CALLS they only schedule and cancel, and what they owe.)
  * The driver collects, looks for what is dead, and hands over what is due; time
@@ -29,7 +29,7 @@
  * does less: it begins at once, and hands over nothing until it is done.  The
  * runner may find that the timer was moved: then it is filed, and has an entry
  * again.  The lock is free before that, and memory may be taken meanwhile.
- * With STRANDS there may be none: then the timer is stranded, by the runner or
+ * With NO_ROOM there may be none: then the timer is unqueued, by the runner or
  * by the driver, which collects it.
  *
  * A switch each breaks one thing that the code does, and must be caught:
@@ -50,15 +50,15 @@
  * FILED_EARLY (it is handed over no more while memory is taken), SWEEP_ALL
  * (what is handed over is swept), SWEEP_STORED (it is if the driver hands it
  * over just then), FREED_FIRST (what is swept is free before it has another
- * ticket); with STRANDS: STRANDED_FREE (what is stranded is handed over no
- * more), STRAND_STALE (the driver strands it by an entry that does not count).
+ * ticket); with NO_ROOM: UNQUEUED_FREE (what is unqueued is handed over no
+ * more), LEAVE_STALE (the driver strands it by an entry that does not count).
  *
  * Of what is disarmed: DISARM_UNLOCKED (that takes no lock), NO_DROP (what was
  * disarmed runs when its entry is due), DROP_UNLOCKED (the driver drops an
  * entry without another look under the lock), ARMED_AGAIN (what is armed again
  * before its entry was dropped is not marked as moved), UNARM_KEEPS (what is
- * unarmed is still handed over), SWEEP_LEAVES and RENT_LEAVES (the sweep, or
- * rent, leaves disarmed what has lost its entry); with LIVES: LEFT_OUT (who
+ * unarmed is still handed over), SWEEP_LEAVES and RECYCLE_LEAVES (the sweep, or
+ * recycling, leaves disarmed what has lost its entry); with LIVES: LEFT_OUT (who
  * cancels what is unarmed does not give the slot back), NO_NEW_ENTRY (what is
  * unarmed gets no entry when it is armed), NOT_AGAIN (what was armed while it
  * ran is unarmed when the run ends).
@@ -67,7 +67,7 @@
  *
  *	add_entry	intake/arrival.h arrival_push
  *	add_entry	store/slot.h slot_entry
- *	drop_entry	intake/rent.c drop_oldest
+ *	drop_entry	intake/recycle.c drop_oldest
  *	drop_entry	engine/fire.c fire
  *	set_free	store/slot.h slot_next
  *	free_slot	store/slot.h slot_next slot_is_dead
@@ -75,7 +75,7 @@
  *	take_entry	intake/sweep.c take_entry
  *	free_swept	store/slot.h slot_free
  *	sweep		intake/sweep.c sweep_word settle_dead
- *	rent		intake/rent.c drop_oldest is_over
+ *	recycling		intake/recycle.c drop_oldest is_over
  *	schedule	intake/schedule.c bucket_schedule
  *	schedule	store/slots.h slots_take
  *	schedule	store/slot.h slot_arm
@@ -117,11 +117,11 @@
  *	begin		intake/expiry.c expiry_begin begin_slow begin_locked
  *	rearm		intake/expiry.c rearm put_back
  *	execute		engine/fire.c run call finish end
- *	execute		intake/expiry.c expiry_repeat expiry_end
- *	strand		intake/unqueued.c strand unqueued_add
- *	strand_entry	intake/unqueued.c unqueued_strand
- *	collect_stranded intake/unqueued.c unqueued_collect
- *	collect_stranded intake/collect.c take_stranded
+ *	execute		intake/expiry.c expiry_after_run expiry_end
+ *	leave		intake/unqueued.c leave unqueued_add
+ *	leave_unqueued	intake/unqueued.c unqueued_leave
+ *	collect_unqueued intake/unqueued.c unqueued_collect
+ *	collect_unqueued intake/collect.c take_unqueued
  *	restore		intake/unqueued.c unqueued_restore
  *	file		intake/unqueued.c unqueued_file
  *	runner		engine/fire.c fire_run
@@ -166,7 +166,7 @@ byte word, ticket, deadline, queued;
 bool lock, on_list = true;
 bool handed_over; /* in the ticket */
 bool with_runner; /* which has not yet begun it */
-bool stranded;    /* in its bucket's heap */
+bool unqueued;    /* in its bucket's heap */
 bool lives;       /* on, after a run */
 bool bare;        /* it was cancelled while a sweep unarmed it */
 
@@ -213,7 +213,7 @@ inline drop_entry(i)
 /* In an atomic */
 inline set_free()
 {
-	assert(!on_list && !with_runner && !stranded);
+	assert(!on_list && !with_runner && !unqueued);
 	lives = false;
 	bare = false;
 	deadline = 0;
@@ -245,17 +245,17 @@ inline change_state(from, to, done)
 inline take_entry(done)
 {
 #ifdef SWEEP_STORED
-	done = stranded || !handed_over;
+	done = unqueued || !handed_over;
 #endif
 	atomic {
 #ifdef SWEEP_ALL
 		done = true;
 #elif !defined(SWEEP_STORED)
-		done = stranded || !handed_over;
+		done = unqueued || !handed_over;
 #endif
 		if
 		:: done ->
-			stranded = false;
+			unqueued = false;
 			handed_over = false;
 #ifndef SWEEP_KEEPS
 			ticket++
@@ -321,7 +321,7 @@ inline sweep(seen, done)
 }
 
 /* What is dead it frees by a store, without another look. */
-inline rent(i, seen)
+inline recycling(i, seen)
 {
 	atomic {
 		LOCKED;
@@ -334,7 +334,7 @@ inline rent(i, seen)
 		:: where[i] == BUCKET && !OWNS(i) -> drop_entry(i)
 		:: where[i] == BUCKET && OWNS(i) &&
 		   STATE(word) == DISARMED ->
-#ifndef RENT_LEAVES
+#ifndef RECYCLE_LEAVES
 			word = WORD(LIFE(word), UNARMED);
 #endif
 			drop_entry(i)
@@ -658,7 +658,7 @@ proctype user()
 		:: disarm(mine)
 		:: reschedule(mine, to, ok, i)
 #endif
-		:: rent(i, seen)
+		:: recycling(i, seen)
 		:: LOCK; sweep(seen, ok); UNLOCK
 		fi;
 		atomic {
@@ -817,15 +817,15 @@ inline start_run(from, done)
 }
 
 /* Under the lock, in an atomic */
-inline strand()
+inline mark_unqueued()
 {
-#ifdef STRANDED_FREE
+#ifdef UNQUEUED_FREE
 	handed_over = false;
 #else
 	handed_over = true;
 #endif
-	assert(!stranded);
-	stranded = true
+	assert(!unqueued);
+	unqueued = true
 }
 
 /* The code may release the lock and take it again: here, that is before. */
@@ -841,8 +841,8 @@ inline file(i)
 		:: true ->
 			handed_over = false;
 			add_entry(i, BUCKET)
-#ifdef STRANDS
-		:: true -> strand()
+#ifdef NO_ROOM
+		:: true -> mark_unqueued()
 #endif
 		fi
 	}
@@ -975,16 +975,16 @@ inline fire(i, seen, runs, later, over)
 	fi
 }
 
-/* unqueued_strand, for an entry of the driver's */
-inline strand_entry(i)
+/* unqueued_leave, for an entry of the driver's */
+inline leave_unqueued(i)
 {
 	atomic {
 		LOCKED;
 		if
-#ifdef STRAND_STALE
-		:: true -> strand()
+#ifdef LEAVE_STALE
+		:: true -> mark_unqueued()
 #else
-		:: OWNS(i) -> strand()
+		:: OWNS(i) -> mark_unqueued()
 		:: else
 #endif
 		fi;
@@ -992,14 +992,14 @@ inline strand_entry(i)
 	}
 }
 
-/* take_stranded */
-inline collect_stranded(i)
+/* take_unqueued */
+inline collect_unqueued(i)
 {
 	atomic {
 		LOCKED;
 		if
-		:: stranded ->
-			stranded = false;
+		:: unqueued ->
+			unqueued = false;
 			handed_over = false;
 			add_entry(i, HEAP)
 		:: else
@@ -1007,13 +1007,13 @@ inline collect_stranded(i)
 	}
 }
 
-/* seen, again: it was stranded, and lives */
+/* seen, again: it was unqueued, and lives */
 inline restore(i, seen, again)
 {
 	LOCK;
 	if
-	:: stranded ->
-		stranded = false;
+	:: unqueued ->
+		unqueued = false;
 		seen = word;
 		if
 		:: IS_DEAD(seen) ->
@@ -1117,9 +1117,9 @@ end:	   if
 	   :: where[3] == HEAP -> i = 3
 	   :: where[4] == HEAP -> i = 4
 	   :: atomic { now < LATEST -> now++; i = ENTRIES }
-#ifdef STRANDS
-	   :: stranded -> collect_stranded(i); i = ENTRIES
-	   :: stranded -> restore(i, seen, later); i = ENTRIES
+#ifdef NO_ROOM
+	   :: unqueued -> collect_unqueued(i); i = ENTRIES
+	   :: unqueued -> restore(i, seen, later); i = ENTRIES
 #endif
 	   fi;
 	   if
@@ -1127,8 +1127,8 @@ end:	   if
 	   :: i < ENTRIES && e_deadline[i] > now -> look(i, seen, owns, over)
 	   :: i < ENTRIES && e_deadline[i] <= now ->
 		fire(i, seen, owns, later, over)
-#ifdef STRANDS
-	   :: i < ENTRIES && e_deadline[i] > now -> strand_entry(i)
+#ifdef NO_ROOM
+	   :: i < ENTRIES && e_deadline[i] > now -> leave_unqueued(i)
 #endif
 	   fi;
 	   atomic {
@@ -1154,7 +1154,7 @@ init
 		run runner()
 	};
 	timeout;
-	assert(users == 0 && !with_runner && !stranded);
+	assert(users == 0 && !with_runner && !unqueued);
 	assert(!armed);
 	if
 	:: bare ->

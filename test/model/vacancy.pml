@@ -44,7 +44,7 @@
  *
  *	take		store/slots.h slots_any slots_take
  *	arm		store/slot.h slot_arm
- *	rent		intake/rent.c is_over
+ *	recycling		intake/recycle.c is_over
  *	give		store/slots.h slots_give slots_set_free
  *	give		store/slot.h slot_is_used_up
  *	fill		store/vacancy.c vacancy_fill
@@ -201,7 +201,7 @@ inline arm(s)
 }
 
 /* Frees what is dead, of which the caller has found the entry. */
-inline rent(s)
+inline recycling(s)
 {
 	LOCK;
 	atomic {
@@ -294,7 +294,7 @@ inline grow(w, s)
 inline schedule(s, w)
 {
 	if
-	:: rent(s)
+	:: recycling(s)
 	:: true
 	fi;
 	do
@@ -636,7 +636,7 @@ proctype driver()
 
 	do
 	:: run_timer(s)
-	:: rent(s)
+	:: recycling(s)
 	:: sweep(first, n, w, s, emptied, gone)
 	od
 }

@@ -42,7 +42,7 @@
  *	producer	intake/arrival.c arrival_announce
  *	producer	api/instance.h instance_told
  *	turn		intake/wakeup.c wakeup_collect hand_out
- *	dispatch	intake/wakeup.c wakeup_rise wakeup_lie_down
+ *	dispatch	intake/wakeup.c wakeup_end_sleep wakeup_begin_sleep
  *	dispatch	api/driver.c timerthread_dispatch
  *	loop		api/driver.c timerthread_dispatch
  *	stop		intake/wakeup.c wakeup_stop

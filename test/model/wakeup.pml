@@ -58,7 +58,7 @@
  *	futex_wait	os/linux/futex.c futex_wait_until
  *	futex_wait	os/linux/sleeper.c sleeper_sleep
  *	sleep_until_next intake/wakeup.c wakeup_sleep sleep_until leave_asleep
- *	sleep_until_next intake/wakeup.c wakeup_rise
+ *	sleep_until_next intake/wakeup.c wakeup_end_sleep
  *	spin_until_next	engine/turn.c spin_until_due
  *	spin_until_next	intake/wakeup.c wakeup_spin set_asleep
  *	timer_thread	api/driver_thread.c take_turns
@@ -385,7 +385,7 @@ inline sleep_until_next(by, expected)
 		expected = seq;
 #endif
 		futex_wait(expected);
-		/* wakeup_rise */
+		/* wakeup_end_sleep */
 		atomic {
 #ifndef NO_AWAKE
 			asleep_until = AWAKE;

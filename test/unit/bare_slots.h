@@ -92,7 +92,7 @@ static inline bool add_dead(struct slot_batch *b, struct slot *s)
 	return slot_batch_add(b, s);
 }
 
-/* As rent. */
+/* As recycling. */
 static inline void recycle(struct slots *t, struct slot *s)
 {
 	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));

@@ -7,7 +7,7 @@
 #include "bare_intake.h"
 #include "begun.h"
 #include "contents.h"
-#include "intake/rent.h"
+#include "intake/recycle.h"
 #include "intake/unqueued.h"
 
 #define NOW    (INT64_C(1) << 50)

@@ -168,9 +168,9 @@ END_TEST
  * Memory.
  */
 #ifndef FAIL_ALLOC_UNAVAILABLE
-static int64_t stranded_nearest(void)
+static int64_t unqueued_nearest(void)
 {
-	return slot_heap_nearest(&bucket->stranded, &bucket->slots);
+	return slot_heap_nearest(&bucket->unqueued, &bucket->slots);
 }
 
 enum { ALL = 1000000 };
@@ -205,7 +205,7 @@ START_TEST(shut_while_it_looks_for_memory)
 	ck_assert_int_eq(errno, E2BIG);
 	ck_assert_int_eq(r[0], -ESHUTDOWN);
 	ck_assert_int_eq(r[1], 0);
-	ck_assert_int_eq(stranded_nearest(), deadline_of_one(id));
+	ck_assert_int_eq(unqueued_nearest(), deadline_of_one(id));
 	end_intake();
 }
 END_TEST
@@ -409,7 +409,7 @@ END_TEST
 #ifndef FAIL_ALLOC_UNAVAILABLE
 
 /* It has no entry, and does not get in front of those that are due. */
-START_TEST(stranded_and_moved_to_the_past)
+START_TEST(unqueued_and_moved_to_the_past)
 {
 	int r;
 
@@ -421,11 +421,11 @@ START_TEST(stranded_and_moved_to_the_past)
 		r = reschedule(first, shown + S);
 		fail_disarm();
 		ck_assert_int_eq(r, 0);
-		ck_assert_int_eq(stranded_nearest(), shown + S);
+		ck_assert_int_eq(unqueued_nearest(), shown + S);
 		ck_assert_int_eq(reschedule(first, shown - HOUR), 0);
 		ck_assert_int_eq(deadline_of_one(first), shown - HOUR);
 		ck_assert_int_eq(queued(first), shown);
-		ck_assert_int_eq(stranded_nearest(), shown);
+		ck_assert_int_eq(unqueued_nearest(), shown);
 		end_at();
 	}
 }
@@ -452,7 +452,8 @@ START_TEST(filed_for_the_past)
 		ck_assert_int_eq(
 			bucket_reschedule(bucket, &wakeup, s, first, 5, true),
 			0);
-		ck_assert_int_eq(expiry_repeat(bucket, s, shown), EXPIRY_LATER);
+		ck_assert_int_eq(expiry_after_run(bucket, s, shown),
+				 EXPIRY_LATER);
 		ck_assert(unqueued_file(bucket, &wakeup, s, shown));
 		check_due_now(first);
 		end_at();
@@ -513,7 +514,7 @@ int main(void)
 		near_ones_that_have_passed,
 		only_doubtful_ones_ask_for_the_time,
 #ifndef FAIL_ALLOC_UNAVAILABLE
-		stranded_and_moved_to_the_past,
+		unqueued_and_moved_to_the_past,
 #endif
 		filed_for_the_past,
 		a_slack_that_is_longer_than_the_uptime,

@@ -248,7 +248,7 @@ START_TEST(a_later_run_is_not_waited_for)
 	ck_assert_int_eq(pthread_create(&c.thread, NULL, disarm, &c), 0);
 	while (sleeping() < 1)
 		sched_yield();
-	ck_assert_int_eq(expiry_repeat(&bucket, s, 0), EXPIRY_STALE);
+	ck_assert_int_eq(expiry_after_run(&bucket, s, 0), EXPIRY_STALE);
 	ck_assert_uint_eq(atom32_load(&s->ticket), 2 * TICKET_STEP);
 	/* The next one was disarmed, too, before the thread looks again. */
 	atom32_store(&s->state, slot_in(slot_word(c.id), SLOT_AWAITED));
@@ -270,7 +270,7 @@ START_TEST(what_is_cancelled_has_no_later_run)
 	id = slot_id(s, atom32_load(&s->state));
 	ck_assert_int_eq(slot_cancel(s, id), 1);
 	ck_assert_int_eq(slot_disarm(s, id, true), 1);
-	ck_assert_int_eq(expiry_repeat(&bucket, s, 0), EXPIRY_OVER);
+	ck_assert_int_eq(expiry_after_run(&bucket, s, 0), EXPIRY_OVER);
 	ck_assert(expiry_end(s));
 	ck_assert_int_eq(slot_cancel(s, id), -ENOENT);
 	ck_assert_int_eq(slot_disarm(s, id, true), -ENOENT);

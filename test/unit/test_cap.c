@@ -17,10 +17,10 @@ enum { CPUS = 64 };
 
 static struct cap cap;
 
-static void set_up(size_t max, uint32_t purses)
+static void set_up(size_t max, uint32_t shares)
 {
 	cap = (struct cap){.max = max};
-	ck_assert(cap_open(&cap, purses));
+	ck_assert(cap_open(&cap, shares));
 	ck_assert_uint_eq(cap_free(&cap), max);
 }
 
@@ -41,7 +41,7 @@ START_TEST(none)
 {
 	cap = (struct cap){.max = 0};
 	ck_assert(cap_open(&cap, CPUS));
-	ck_assert_ptr_null(cap.purse);
+	ck_assert_ptr_null(cap.share);
 	for (int i = 0; i < 1000; i++)
 		ck_assert(cap_take(&cap, 0));
 	cap_give(&cap);
@@ -50,7 +50,7 @@ START_TEST(none)
 END_TEST
 
 /* A batch, not place by place; and back. */
-START_TEST(the_common_purse_is_seldom_touched)
+START_TEST(the_common_share_is_seldom_touched)
 {
 	enum { N = 10000 };
 	size_t common, changes = 0;
@@ -67,7 +67,7 @@ START_TEST(the_common_purse_is_seldom_touched)
 		}
 	}
 	ck_assert_uint_le(changes, 2 * N / CAP_BATCH + 2);
-	ck_assert_uint_le(tally_count(&cap.purse[0].places), CAP_PURSE_MAX);
+	ck_assert_uint_le(tally_count(&cap.share[0].places), CAP_SHARE_MAX);
 	ck_assert_uint_eq(cap_free(&cap), 100 * N);
 	cap_close(&cap);
 }
@@ -135,13 +135,13 @@ END_TEST
 START_TEST(random_against_a_number)
 {
 	static const size_t maxima[] = {1, 3, 100, 700, 20000};
-	static const uint32_t purses[] = {1, 2, 3, CPUS};
+	static const uint32_t shares[] = {1, 2, 3, CPUS};
 	uint64_t rng = test_seed();
 
 	for (int round = 0; round < 100; round++) {
 		size_t max = maxima[random_below(&rng, 5)], taken = 0;
 
-		set_up(max, purses[random_below(&rng, 4)]);
+		set_up(max, shares[random_below(&rng, 4)]);
 		for (int step = 0; step < 4000; step++) {
 			/* It goes up and down. */
 			uint64_t up = step / 1000 % 2 ? 30 : 70;
@@ -220,14 +220,14 @@ static void *race(void *arg)
 }
 
 /* Returns how often one was refused. */
-static size_t run_race(size_t max, uint32_t purses, size_t share)
+static size_t run_race(size_t max, uint32_t shares, size_t share)
 {
 	struct racer racer[THREADS];
 	uint64_t rng = test_seed();
 	size_t refused = 0;
 
 	atom32_store(&most, 0);
-	set_up(max, purses);
+	set_up(max, shares);
 	for (int i = 0; i < THREADS; i++) {
 		racer[i] = (struct racer){.rng = next_random(&rng),
 					  .share = share};
@@ -267,7 +267,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		none,
-		the_common_purse_is_seldom_touched,
+		the_common_share_is_seldom_touched,
 		what_is_given_is_taken_again,
 		all_are_called_in,
 		few,

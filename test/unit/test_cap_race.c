@@ -3,7 +3,7 @@
  * Places under a cap, and what another thread does in the middle of a call.
  *
  * cap.c is compiled again here.  Before it takes a lock, changes the number of
- * openings, or looks at or changes the common purse, "another thread" does its
+ * openings, or looks at or changes the common share, "another thread" does its
  * step.
  */
 #include "config.h"
@@ -78,13 +78,13 @@ static bool step_and_add_tally(struct tally *t, int32_t n)
 #undef atom32_store_release
 #undef tally_add
 
-/* How many purses, and how many places: all are enough for many batches. */
+/* How many shares, and how many places: all are enough for many batches. */
 enum { CPUS = 2, MANY = 20 * CAP_BATCH };
 
 static struct cap cap;
 static size_t taken;
 
-/* All purses are closed. */
+/* All shares are closed. */
 static void begin(size_t max)
 {
 	cap = (struct cap){.max = max};
@@ -133,23 +133,23 @@ static void before(const volatile void *place, void (*step)(void))
 	other_step = step;
 }
 
-static uint32_t in_purse(uint32_t cpu)
+static uint32_t in_share(uint32_t cpu)
 {
-	return tally_count(&cap.purse[cpu].places);
+	return tally_count(&cap.share[cpu].places);
 }
 
 static bool is_closed(uint32_t cpu)
 {
-	return !tally_is_open(&cap.purse[cpu].places);
+	return !tally_is_open(&cap.share[cpu].places);
 }
 
-/* This CPU's purse has n. */
-static void fill_purse(uint32_t n)
+/* This CPU's share has n. */
+static void fill_share(uint32_t n)
 {
 	take(n + 1);
-	while (in_purse(0) < n)
+	while (in_share(0) < n)
 		give(1);
-	ck_assert_uint_eq(in_purse(0), n);
+	ck_assert_uint_eq(in_share(0), n);
 }
 
 static size_t others;
@@ -160,19 +160,19 @@ static void take_others(void)
 }
 
 /*
- * The purse is full, and a thread comes to give a batch of it back.  Others
+ * The share is full, and a thread comes to give a batch of it back.  Others
  * take from it first, so that it may have no batch any more.
  */
-START_TEST(a_full_purse_is_used_meanwhile)
+START_TEST(a_full_share_is_used_meanwhile)
 {
-	for (others = 0; others <= CAP_PURSE_MAX; others++) {
-		uint32_t left = CAP_PURSE_MAX - (uint32_t)others;
+	for (others = 0; others <= CAP_SHARE_MAX; others++) {
+		uint32_t left = CAP_SHARE_MAX - (uint32_t)others;
 
 		begin(MANY);
-		fill_purse(CAP_PURSE_MAX);
-		before(&cap.purse[0].lock, take_others);
+		fill_share(CAP_SHARE_MAX);
+		before(&cap.share[0].lock, take_others);
 		give(1);
-		ck_assert_uint_eq(in_purse(0),
+		ck_assert_uint_eq(in_share(0),
 				  left < CAP_BATCH ? left : left - CAP_BATCH);
 		end();
 	}
@@ -189,42 +189,42 @@ static void call_in_and_give(void)
 	cpu_now = 0;
 }
 
-/* The purse is empty, and a thread comes to take a batch for it. */
-START_TEST(an_empty_purse_is_closed_meanwhile)
+/* The share is empty, and a thread comes to take a batch for it. */
+START_TEST(an_empty_share_is_closed_meanwhile)
 {
 	for (others = 1; others < 10 * CAP_BATCH; others += 1 + others / 2) {
 		begin(MANY);
-		fill_purse(0);
-		before(&cap.purse[0].lock, call_in_and_give);
+		fill_share(0);
+		before(&cap.share[0].lock, call_in_and_give);
 		take(1);
 		end();
 	}
 }
 END_TEST
 
-START_TEST(a_full_purse_is_closed_meanwhile)
+START_TEST(a_full_share_is_closed_meanwhile)
 {
 	for (others = 0; others < 10 * CAP_BATCH; others += 1 + others / 2) {
 		begin(MANY);
 		take(2);
-		fill_purse(CAP_PURSE_MAX);
-		before(&cap.purse[0].lock, call_in_and_give);
+		fill_share(CAP_SHARE_MAX);
+		before(&cap.share[0].lock, call_in_and_give);
 		give(1);
 		end();
 	}
 }
 END_TEST
 
-/* Leaves some in the purse that it opens. */
+/* Leaves some in the share that it opens. */
 static void open_and_fill(void)
 {
-	give(2 * CAP_PURSE_MAX);
+	give(2 * CAP_SHARE_MAX);
 	ck_assert(!is_closed(0));
-	ck_assert_uint_gt(in_purse(0), 0);
+	ck_assert_uint_gt(in_share(0), 0);
 }
 
-/* A thread comes to open the purse, and another one was faster. */
-START_TEST(a_purse_is_opened_and_used_meanwhile)
+/* A thread comes to open the share, and another one was faster. */
+START_TEST(a_share_is_opened_and_used_meanwhile)
 {
 	begin(MANY);
 	take(MANY);
@@ -238,30 +238,30 @@ START_TEST(a_purse_is_opened_and_used_meanwhile)
 }
 END_TEST
 
-/* All that are free are in the purse then. */
-static void move_to_purse(void)
+/* All that are free are in the share then. */
+static void move_to_share(void)
 {
 	give(2 * CPUS);
 	ck_assert(!is_closed(0));
 	while (atomword_load(&cap.common->places) > 0)
 		take(1);
 	give(1);
-	ck_assert_uint_eq(cap_free(&cap), in_purse(0));
+	ck_assert_uint_eq(cap_free(&cap), in_share(0));
 }
 
-/* A thread has seen that no purse is open; then the common one is empty. */
-START_TEST(places_move_to_a_purse_meanwhile)
+/* A thread has seen that no share is open; then the common one is empty. */
+START_TEST(places_move_to_a_share_meanwhile)
 {
 	begin(MANY);
 	take(MANY);
 	ck_assert(!take_one());
-	before(&cap.common->places, move_to_purse);
+	before(&cap.common->places, move_to_share);
 	take(1);
 	end();
 }
 END_TEST
 
-/* Whoever finds no purse open, and no place, may rely on it. */
+/* Whoever finds no share open, and no place, may rely on it. */
 static void take_while_it_opens(void)
 {
 	take(1);
@@ -272,7 +272,7 @@ static void take_while_it_opens(void)
 	ck_assert_uint_eq(cap_free(&cap), 0);
 }
 
-START_TEST(a_purse_is_open_when_it_counts)
+START_TEST(a_share_is_open_when_it_counts)
 {
 	begin(MANY);
 	take(MANY);
@@ -306,12 +306,12 @@ static void let_take_all(void)
 		sched_yield();
 }
 
-START_TEST(a_batch_is_on_its_way_to_a_purse)
+START_TEST(a_batch_is_on_its_way_to_a_share)
 {
 	begin(MANY);
-	fill_purse(0);
-	awaited = &cap.purse[0].lock;
-	before(&cap.purse[0].places, let_take_all);
+	fill_share(0);
+	awaited = &cap.share[0].lock;
+	before(&cap.share[0].places, let_take_all);
 	ck_assert(cap_take(&cap, 0));
 	pthread_join(taker, NULL);
 	awaited = NULL;
@@ -321,11 +321,11 @@ START_TEST(a_batch_is_on_its_way_to_a_purse)
 }
 END_TEST
 
-START_TEST(a_batch_is_on_its_way_from_a_purse)
+START_TEST(a_batch_is_on_its_way_from_a_share)
 {
 	begin(MANY);
-	fill_purse(CAP_PURSE_MAX);
-	awaited = &cap.purse[0].lock;
+	fill_share(CAP_SHARE_MAX);
+	awaited = &cap.share[0].lock;
 	before(&cap.common->places, let_take_all);
 	cap_give(&cap);
 	pthread_join(taker, NULL);
@@ -336,16 +336,16 @@ START_TEST(a_batch_is_on_its_way_from_a_purse)
 }
 END_TEST
 
-/* Nobody is refused a place because all purses are about to be closed. */
-START_TEST(a_purse_is_not_yet_closed)
+/* Nobody is refused a place because all shares are about to be closed. */
+START_TEST(a_share_is_not_yet_closed)
 {
 	begin(MANY);
-	fill_purse(CAP_PURSE_MAX);
+	fill_share(CAP_SHARE_MAX);
 	cpu_now = 1;
-	while (atomword_load(&cap.common->places) > 0 || in_purse(1) > 0)
+	while (atomword_load(&cap.common->places) > 0 || in_share(1) > 0)
 		take(1);
 	awaited = &cap.common->lock;
-	before(&cap.purse[0].lock, let_take_all);
+	before(&cap.share[0].lock, let_take_all);
 	/* One of the two is refused, when all are taken. */
 	cap_take(&cap, 1);
 	pthread_join(taker, NULL);
@@ -358,15 +358,15 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		a_full_purse_is_used_meanwhile,
-		an_empty_purse_is_closed_meanwhile,
-		a_full_purse_is_closed_meanwhile,
-		a_purse_is_opened_and_used_meanwhile,
-		places_move_to_a_purse_meanwhile,
-		a_purse_is_open_when_it_counts,
-		a_batch_is_on_its_way_to_a_purse,
-		a_batch_is_on_its_way_from_a_purse,
-		a_purse_is_not_yet_closed,
+		a_full_share_is_used_meanwhile,
+		an_empty_share_is_closed_meanwhile,
+		a_full_share_is_closed_meanwhile,
+		a_share_is_opened_and_used_meanwhile,
+		places_move_to_a_share_meanwhile,
+		a_share_is_open_when_it_counts,
+		a_batch_is_on_its_way_to_a_share,
+		a_batch_is_on_its_way_from_a_share,
+		a_share_is_not_yet_closed,
 	};
 
 	return RUN_TESTS("cap_race", tests);

@@ -2,7 +2,7 @@
 /*
  * What becomes of a timer whose entry has come up, while another thread does
  * something to it at any moment.  What becomes of it where nobody interferes is
- * in test_rent, test_reschedule and test_every.
+ * in test_recycle, test_reschedule and test_every.
  */
 #include "config.h"
 
@@ -39,7 +39,8 @@ enum expiry stepped_hand_over(struct bucket *b, struct slot *s, struct entry *e,
 			      int64_t now);
 enum expiry stepped_begin(struct bucket *b, struct slot *s, int64_t now,
 			  bool is_due, uint64_t *overrun);
-enum expiry stepped_repeat(struct bucket *b, struct slot *s, int64_t earliest);
+enum expiry stepped_after_run(struct bucket *b, struct slot *s,
+			      int64_t earliest);
 bool stepped_end(struct slot *s);
 bool stepped_end_and_give(struct bucket *b, struct slot *s);
 enum expiry stepped_look(struct bucket *b, struct slot *s,
@@ -50,7 +51,7 @@ int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 
 #define expiry_hand_over       stepped_hand_over
 #define expiry_begin           stepped_begin
-#define expiry_repeat          stepped_repeat
+#define expiry_after_run       stepped_after_run
 #define expiry_end             stepped_end
 #define expiry_end_and_give    stepped_end_and_give
 #define expiry_look            stepped_look
@@ -62,7 +63,7 @@ int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 #include "intake/expiry.c"
 #undef expiry_hand_over
 #undef expiry_begin
-#undef expiry_repeat
+#undef expiry_after_run
 #undef expiry_end
 #undef expiry_end_and_give
 #undef expiry_look
@@ -345,7 +346,7 @@ START_TEST(cancelled_as_it_ends)
 		loads_until_step = 0;
 		other_step = step_cancel;
 		if (periodic)
-			ck_assert_int_eq(stepped_repeat(&bucket, &slot, NOW),
+			ck_assert_int_eq(stepped_after_run(&bucket, &slot, NOW),
 					 EXPIRY_OVER);
 		else
 			ck_assert(stepped_end(&slot));

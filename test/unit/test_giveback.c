@@ -111,7 +111,7 @@ static void begin_empty(void)
 
 /*
  * How near the deadlines are.  Then they are in one lane or two: in others,
- * where no call pays rent, old entries stay.
+ * where no call recycles, old entries stay.
  */
 static unsigned nearness;
 

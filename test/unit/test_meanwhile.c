@@ -194,7 +194,7 @@ START_TEST(an_end_is_counted_first)
 	s = intake_slot(tt->engine.intake, id);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 1);
 	lock_acquire(&c->common->lock);
-	atomword_add(&c->common->places, tally_close(&c->purse[0].places));
+	atomword_add(&c->common->places, tally_close(&c->share[0].places));
 	sem_post(&go);
 	wait_for_sleeper(&c->common->lock);
 	ck_assert_int_eq(slot_state(atom32_load(&s->state)), SLOT_ENDING);

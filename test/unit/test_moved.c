@@ -81,7 +81,7 @@ static int64_t hand_run(bool reclaim)
 	return bare_turn();
 }
 
-/* What comes in while rent rests, and a few; see test_rent.c. */
+/* What comes in while recycling rests, and a few; see test_recycle.c. */
 #define RESTED (64 + 8)
 
 /* To and fro, with one timer and with many, idle and while others run. */
@@ -484,7 +484,7 @@ END_TEST
 
 #ifndef FAIL_ALLOC_UNAVAILABLE
 
-/* A move needs no memory: what has no entry any more is stranded. */
+/* A move needs no memory: what has no entry any more is unqueued. */
 START_TEST(out_of_memory)
 {
 	enum { N = 1000 };
@@ -507,7 +507,7 @@ START_TEST(out_of_memory)
 		ck_assert_int_eq(deadline, earlier);
 	}
 	ck_assert_uint_gt(fail_disarm(), 0);
-	ck_assert_uint_ne(engine.intake->bucket[0].stranded.first, 0);
+	ck_assert_uint_ne(engine.intake->bucket[0].unqueued.first, 0);
 	hand_run(true);
 	ck_assert_int_eq(stepped_runs, N / 2);
 	for (int i = 0; i < N; i += 2)

@@ -178,7 +178,7 @@ static void hold_up_a_caller(int64_t deadline)
 {
 	/* A row of wake-ups would shorten its sleep. */
 	wakeup.woken = 0;
-	wakeup_lie_down(&wakeup, INT64_MAX);
+	wakeup_begin_sleep(&wakeup, INT64_MAX);
 	ck_assert(arrival_announce(bucket, &wakeup, deadline));
 	ck_assert(wakeup_owes_kick(&wakeup));
 }
@@ -198,28 +198,28 @@ START_TEST(others_wake_the_driver_for_one_that_is_held_up)
 	schedule(far + 2);
 	ck_assert_int_eq(bucket->state, BUCKET_OPEN);
 
-	wakeup_rise(&wakeup);
+	wakeup_end_sleep(&wakeup);
 	hold_up_a_caller(far - MS);
 	ck_assert_int_eq(reschedule(id, far), 0);
 	ck_assert(!wakeup_owes_kick(&wakeup));
 
 	/* A driver that is awake needs no call. */
-	wakeup_rise(&wakeup);
+	wakeup_end_sleep(&wakeup);
 	hold_up_a_caller(far - 2 * MS);
-	wakeup_rise(&wakeup);
+	wakeup_end_sleep(&wakeup);
 	schedule(far + 3);
 	ck_assert_int_eq(bucket->state, BUCKET_OPEN);
 
-	/* Also who finds no room, and strands its timer. */
-	wakeup_rise(&wakeup);
+	/* Also who finds no room, and leaves its timer unqueued. */
+	wakeup_end_sleep(&wakeup);
 	hold_up_a_caller(far - 2 * MS - 1);
 	ck_assert_int_eq(arrival_without_room(bucket, &wakeup, false, -ENOMEM),
 			 ARRIVAL_NO_ROOM);
 	lock_release(&bucket->lock);
 	ck_assert(!wakeup_owes_kick(&wakeup));
 
-	/* And who moves one, which may be stranded. */
-	wakeup_rise(&wakeup);
+	/* And who moves one, which may be unqueued. */
+	wakeup_end_sleep(&wakeup);
 	hold_up_a_caller(far - 2 * MS - 2);
 	ck_assert_int_eq(reschedule(id, far + 4), 0);
 	ck_assert(!wakeup_owes_kick(&wakeup));

@@ -215,7 +215,7 @@ START_TEST(a_reserve_does_without_slices)
 }
 END_TEST
 
-/* What it has no room for is stranded; what is of no use then goes. */
+/* What it has no room for is unqueued; what is of no use then goes. */
 START_TEST(a_reserve_takes_no_more)
 {
 	enum { LIVE = 500, DEAD = 2000 };
@@ -229,7 +229,7 @@ START_TEST(a_reserve_takes_no_more)
 	collect(NOW + DEAD);
 	while (pending.blocks.n > 0)
 		run();
-	ck_assert_uint_gt(intake->bucket[0].stranded.first, 0);
+	ck_assert_uint_gt(intake->bucket[0].unqueued.first, 0);
 	for (int i = 0; i < DEAD; i++)
 		cancel(id[i]);
 	for (int i = 0; i < LIVE; i++)

@@ -552,8 +552,8 @@ START_TEST(is_told_seldom)
 END_TEST
 
 /*
- * Pairs among timers that stay, and hide the others from rent.  Entries become
- * far more than slots, again and again: the driver is told, and sifts.
+ * Pairs among timers that stay, and hide the others from recycling.  Entries
+ * become far more than slots, again and again: the driver is told, and sifts.
  */
 START_TEST(is_told_of_entries)
 {
@@ -719,15 +719,15 @@ static void strand_all(struct bucket *b)
 			struct block *full = v.cursor.row[i].block;
 
 			for (uint32_t k = 0; k < full->n; k++)
-				unqueued_strand(b, &engine.wakeup,
-						&full->entry[k]);
+				unqueued_leave(b, &engine.wakeup,
+					       &full->entry[k]);
 			block_pool_give(&engine.intake->pool, full);
 		}
 	} while (more);
 }
 
 /* Those that live have entries again, and the dead are gone. */
-START_TEST(restores_the_stranded)
+START_TEST(restores_the_unqueued)
 {
 	struct bucket *b;
 
@@ -738,9 +738,9 @@ START_TEST(restores_the_stranded)
 	strand_all(b);
 	for (int i = 0; i < MANY; i += 2)
 		cancel(ids[i]);
-	ck_assert_uint_eq(slot_heap_check(&b->stranded, &b->slots), MANY);
+	ck_assert_uint_eq(slot_heap_check(&b->unqueued, &b->slots), MANY);
 	run_round();
-	ck_assert_uint_eq(slot_heap_check(&b->stranded, &b->slots), 0);
+	ck_assert_uint_eq(slot_heap_check(&b->unqueued, &b->slots), 0);
 	ck_assert_uint_eq(b->slots.used, MANY / 2);
 	bucket_check(b);
 	bare_end();
@@ -772,7 +772,7 @@ int main(void)
 		gives_memory_back,
 		gives_memory_back_after_runs,
 		looks_less_and_less_often,
-		restores_the_stranded,
+		restores_the_unqueued,
 	};
 
 	return RUN_TESTS("reclaim", tests);

@@ -248,7 +248,7 @@ START_TEST(the_slack_is_not_for_it)
 }
 END_TEST
 
-/* Rent drops what was cancelled, and nothing is ever due. */
+/* Recycling drops what was cancelled, and nothing is ever due. */
 START_TEST(blocks_that_rent_empties_go_back)
 {
 	begin();

@@ -215,7 +215,7 @@ START_TEST(sleeps_until_the_spin_begins)
 	begin();
 	ck_assert(!wakeup_sleep(&engine.wakeup, START + SPIN, START));
 	ck_assert(!wakeup_sleep(&engine.wakeup, START + 1, START));
-	wakeup_lie_down(&engine.wakeup, START + SPIN + 1000);
+	wakeup_begin_sleep(&engine.wakeup, START + SPIN + 1000);
 	ck_assert_int_eq(engine.wakeup.sleep, START + 1000);
 	ck_assert(!wakeup_announce(&engine.wakeup, 0, START + SPIN + 1000));
 	ck_assert(wakeup_announce(&engine.wakeup, 0, START + SPIN + 999));

@@ -677,13 +677,13 @@ END_TEST
 enum { FEW = 100 };
 
 /* Timers that have slots, and no entry: there is no memory for a block. */
-static void strand(int n, int64_t deadline)
+static void mark_unqueued(int n, int64_t deadline)
 {
 	for (int i = 0; i < n; i++)
 		ids[i] = schedule(deadline + i, count, NULL);
 }
 
-static void start_stranding(void)
+static void start_unqueued(void)
 {
 	start_empty();
 	/* Slots for all of them, and no block. */
@@ -697,24 +697,24 @@ static void start_stranding(void)
 	fail_arm(0, UINT32_MAX);
 }
 
-static size_t count_stranded(void)
+static size_t count_unqueued(void)
 {
 	const struct bucket *b = only_bucket();
 
-	return slot_heap_check(&b->stranded, &b->slots);
+	return slot_heap_check(&b->unqueued, &b->slots);
 }
 
 /* The heap has the others, and they run. */
-START_TEST(the_stranded)
+START_TEST(the_unqueued)
 {
 	for (int left = 0; left < 3; left++) {
 		int64_t then;
 
-		start_stranding();
+		start_unqueued();
 		then = timerthread_now(tt) + 5 * MS;
 		for (int round = 0; round < 3; round++) {
-			strand(FEW, then);
-			ck_assert_uint_ge(count_stranded(), FEW - 1);
+			mark_unqueued(FEW, then);
+			ck_assert_uint_ge(count_unqueued(), FEW - 1);
 			for (int i = 0; i < FEW; i++) {
 				if (i % 3 == left || round < 2)
 					cancel_all(i, i + 1);
@@ -743,14 +743,14 @@ START_TEST(the_stranded)
 }
 END_TEST
 
-/* A slot that was stranded is in no heap when it is used again. */
-START_TEST(a_slot_that_was_stranded_is_rescheduled)
+/* A slot that was unqueued is in no heap when it is used again. */
+START_TEST(a_slot_that_was_unqueued_is_rescheduled)
 {
 	int64_t now;
 
-	start_stranding();
+	start_unqueued();
 	now = timerthread_now(tt);
-	strand(FEW, now + HOUR);
+	mark_unqueued(FEW, now + HOUR);
 	cancel_all(0, FEW);
 	ck_assert_uint_ge(sweep_all(_i), FEW - 1);
 	fail_disarm();
@@ -766,24 +766,24 @@ START_TEST(a_slot_that_was_stranded_is_rescheduled)
 END_TEST
 
 /* Between two steps of a visit, when the driver has entries for some. */
-START_TEST(the_stranded_that_a_visit_has_yet_to_take)
+START_TEST(the_unqueued_that_a_visit_has_yet_to_take)
 {
 	struct bucket *b;
 	struct visit v;
 
-	start_stranding();
+	start_unqueued();
 	b = only_bucket();
-	strand(FEW, timerthread_now(tt) + 5 * MS);
-	ck_assert_uint_eq(count_stranded(), FEW);
+	mark_unqueued(FEW, timerthread_now(tt) + 5 * MS);
+	ck_assert_uint_eq(count_unqueued(), FEW);
 	visit_begin(&v, INT64_MAX, timerthread_now(tt));
 	do {
 		ck_assert(bucket_collect(b, &tt->engine.wakeup, &v));
 	} while (v.entries == 0);
-	ck_assert_uint_eq(count_stranded(), FEW - v.entries);
+	ck_assert_uint_eq(count_unqueued(), FEW - v.entries);
 	cancel_all(0, FEW);
 	ck_assert_uint_eq(sweep_all(_i), FEW);
 	ck_assert_uint_eq(slots_in_use(), 0);
-	ck_assert_uint_eq(count_stranded(), 0);
+	ck_assert_uint_eq(count_unqueued(), 0);
 	/* The entries that the driver has do not count any more. */
 	for (int i = 0; i < v.entries; i++) {
 		struct slot *s = slots_of(&b->slots, v.entry[i].index);
@@ -946,9 +946,9 @@ int main(void)
 		the_entry_left_behind_runs_nothing,
 		the_entry_of_the_disarmed_runs_nothing,
 #ifndef FAIL_ALLOC_UNAVAILABLE
-		the_stranded,
-		a_slot_that_was_stranded_is_rescheduled,
-		the_stranded_that_a_visit_has_yet_to_take,
+		the_unqueued,
+		a_slot_that_was_unqueued_is_rescheduled,
+		the_unqueued_that_a_visit_has_yet_to_take,
 #endif
 	};
 	TCase *tcase = tcase_create("sweep");

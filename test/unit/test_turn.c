@@ -159,7 +159,7 @@ static void must_be_few(int turns, uint32_t failures)
 }
 
 /*
- * The heap has room for a few of them: the others are stranded, and what is
+ * The heap has room for a few of them: the others are unqueued, and what is
  * later does not run before them.
  */
 START_TEST(in_order_without_memory)
@@ -206,7 +206,7 @@ START_TEST(in_order_without_room_for_blocks)
 END_TEST
 
 /* Half of them have no entries to begin with. */
-START_TEST(stranded_ones_in_order_without_memory)
+START_TEST(unqueued_ones_in_order_without_memory)
 {
 	/* The second time, each turn is as short as it can be. */
 	const int n = _i == 0 ? STARVING : 1000;
@@ -917,7 +917,7 @@ int main(void)
 
 	const TTest *const twice[] = {
 #ifndef FAIL_ALLOC_UNAVAILABLE
-		stranded_ones_in_order_without_memory,
+		unqueued_ones_in_order_without_memory,
 #else
 		never_before_its_deadline,
 #endif

@@ -470,7 +470,7 @@ START_TEST(until_one_has_woken_it_all_do)
 	int64_t far = now() + hour;
 
 	begin_polled();
-	wakeup_lie_down(&wakeup, far);
+	wakeup_begin_sleep(&wakeup, far);
 	ck_assert(!wakeup_owes_kick(&wakeup));
 	ck_assert(!wakeup_announce(&wakeup, 5, far + 1));
 	ck_assert(wakeup_announce(&wakeup, 0, far - 10));
@@ -485,11 +485,11 @@ START_TEST(until_one_has_woken_it_all_do)
 	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 11);
 	ck_assert_int_eq(asleep_until(), far - 11);
 	/* It is awake, whoever is still to call it. */
-	wakeup_rise(&wakeup);
+	wakeup_end_sleep(&wakeup);
 	ck_assert(!wakeup_owes_kick(&wakeup));
 	ck_assert(!wakeup_announce(&wakeup, 3, far - 12));
 	/* And for the next sleep, it needs none of that. */
-	wakeup_lie_down(&wakeup, far);
+	wakeup_begin_sleep(&wakeup, far);
 	ck_assert(!wakeup_owes_kick(&wakeup));
 	end_polled();
 }
@@ -528,7 +528,7 @@ START_TEST(kicked_while_it_lies_down)
 		soonest = now() + 10 * hour;
 		steps = i;
 		step_before = announce_earlier;
-		wakeup_lie_down(&wakeup, soonest);
+		wakeup_begin_sleep(&wakeup, soonest);
 		ck_assert_int_eq(steps, 0);
 		ck_assert_int_le(set_to(), (10 - i) * 3600);
 		ck_assert_int_ge(set_to(), (9 - i) * 3600);
@@ -536,7 +536,7 @@ START_TEST(kicked_while_it_lies_down)
 	}
 	begin_polled();
 	step_before = stop_now;
-	wakeup_lie_down(&wakeup, now() + hour);
+	wakeup_begin_sleep(&wakeup, now() + hour);
 	ck_assert(readable());
 	end_polled();
 }
@@ -557,7 +557,7 @@ START_TEST(a_kick_counts_when_it_was_made)
 {
 	begin_polled();
 	soonest = now() + hour;
-	wakeup_lie_down(&wakeup, INT64_MAX);
+	wakeup_begin_sleep(&wakeup, INT64_MAX);
 	ck_assert(wakeup_announce(&wakeup, 0, soonest + 1));
 	step_before = check_owed;
 	step_after = announce_another;
@@ -575,14 +575,14 @@ START_TEST(does_not_lie_down_for_what_has_expired)
 {
 	begin_polled();
 	wakeup.slack = hour;
-	wakeup_lie_down(&wakeup, now());
+	wakeup_begin_sleep(&wakeup, now());
 	ck_assert(readable());
-	wakeup_rise(&wakeup);
-	wakeup_lie_down(&wakeup, now() + hour);
+	wakeup_end_sleep(&wakeup);
+	wakeup_begin_sleep(&wakeup, now() + hour);
 	ck_assert(!readable());
-	wakeup_rise(&wakeup);
+	wakeup_end_sleep(&wakeup);
 	wakeup_announce(&wakeup, 0, now());
-	wakeup_lie_down(&wakeup, INT64_MAX);
+	wakeup_begin_sleep(&wakeup, INT64_MAX);
 	ck_assert(readable());
 	end_polled();
 }
@@ -595,7 +595,7 @@ START_TEST(lies_down_until_the_earliest)
 	begin_polled();
 	wakeup_announce(&wakeup, 4, far);
 	wakeup_announce(&wakeup, 5, far + hour);
-	wakeup_lie_down(&wakeup, INT64_MAX);
+	wakeup_begin_sleep(&wakeup, INT64_MAX);
 	ck_assert_int_eq(asleep_until(), far);
 	ck_assert_int_gt(set_to(), 1800);
 	ck_assert_int_le(set_to(), 3600);
@@ -604,15 +604,15 @@ START_TEST(lies_down_until_the_earliest)
 	wakeup_kick(&wakeup);
 	ck_assert(readable());
 	/* Who is awake sees to it. */
-	wakeup_rise(&wakeup);
+	wakeup_end_sleep(&wakeup);
 	ck_assert(!wakeup_announce(&wakeup, 6, far + hour / 2));
 	ck_assert(!wakeup_announce(&wakeup, 6, far - hour));
 	check_due(far + hour / 2, 3, (uint32_t[]){4, 5, 6});
-	wakeup_lie_down(&wakeup, far + hour);
+	wakeup_begin_sleep(&wakeup, far + hour);
 	ck_assert_int_eq(asleep_until(), far + hour);
 	ck_assert_int_gt(set_to(), 3600);
-	wakeup_rise(&wakeup);
-	wakeup_lie_down(&wakeup, INT64_MAX);
+	wakeup_end_sleep(&wakeup);
+	wakeup_begin_sleep(&wakeup, INT64_MAX);
 	ck_assert_int_eq(set_to(), 0);
 	end_polled();
 }
@@ -622,11 +622,11 @@ END_TEST
 START_TEST(stopped_it_stays_readable)
 {
 	begin_polled();
-	wakeup_lie_down(&wakeup, now() + hour);
+	wakeup_begin_sleep(&wakeup, now() + hour);
 	wakeup_stop(&wakeup);
 	ck_assert(readable());
-	wakeup_rise(&wakeup);
-	wakeup_lie_down(&wakeup, now() + hour);
+	wakeup_end_sleep(&wakeup);
+	wakeup_begin_sleep(&wakeup, now() + hour);
 	ck_assert(readable());
 	end_polled();
 }

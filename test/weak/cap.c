@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One thread gives its place back and takes one; another takes two, on another
- * CPU, for which it must call in a purse.
+ * CPU, for which it must call in a share.
  *
  * Nobody is refused, for there is never a moment at which all places are taken;
  * and no place is lost.
  *
- * BUG_TWO_STEPS: a purse changes by a load and a store.
+ * BUG_TWO_STEPS: a share changes by a load and a store.
  * BUG_RELAXED_FULL: who finds no place does not acquire.
  * BUG_NO_RELEASE: who has called all in does not release.
  */
@@ -32,24 +32,24 @@
 #define CPUS   2
 #define PLACES 3
 
-static struct purse purses[CPUS];
-static struct common_purse common;
+static struct share shares[CPUS];
+static struct common_share common;
 static struct cap cap;
 static bool refused[2];
 
-/* The first thread has a place; one is in its purse, and one in the common. */
+/* The first thread has a place; one is in its share, and one in the common. */
 static void setup(void)
 {
 	for (int i = 0; i < CPUS; i++)
-		purses[i] = (struct purse){.places.word = TALLY_CLOSED};
-	common = (struct common_purse){.places = 1, .openings = 1};
+		shares[i] = (struct share){.places.word = TALLY_CLOSED};
+	common = (struct common_share){.places = 1, .openings = 1};
 	cap = (struct cap){
 		.max = PLACES,
 		.cpus = {.n = CPUS},
-		.purse = purses,
+		.share = shares,
 		.common = &common,
 	};
-	tally_open(&purses[0].places, 1);
+	tally_open(&shares[0].places, 1);
 	refused[0] = refused[1] = false;
 }
 

@@ -35,7 +35,7 @@ static void fire(void)
 		return;
 	ran = true;
 	call_it();
-	if (expiry_repeat(&bucket, &slot, NOW) != EXPIRY_STALE)
+	if (expiry_after_run(&bucket, &slot, NOW) != EXPIRY_STALE)
 		conclude();
 }
 

@@ -45,7 +45,7 @@ void pages_free(void *p, size_t size)
 	(void)size;
 }
 
-/* None is stranded. */
+/* None is unqueued. */
 void slot_heap_remove(struct slot_heap *h, const struct slots *t,
 		      struct slot *s)
 {

@@ -43,7 +43,7 @@ void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s)
 	(void)h;
 	(void)t;
 	(void)s;
-	weak_fail("there is memory, so no timer is stranded");
+	weak_fail("there is memory, so no timer is unqueued");
 }
 
 void slot_heap_remove(struct slot_heap *h, const struct slots *t,

@@ -69,7 +69,7 @@ static void drive(void)
 	end_awaited(&slot);
 	lock_release(&bucket.lock);
 #endif
-	expiry_repeat(&bucket, &slot, NOW);
+	expiry_after_run(&bucket, &slot, NOW);
 	await_wake(&await, &slot);
 	lock_acquire(&bucket.lock);
 	word = slot.state;

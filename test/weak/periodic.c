@@ -26,7 +26,7 @@ static void setup(void)
 
 static void repeat(void)
 {
-	again = expiry_repeat(&bucket, &slot, NOW) == EXPIRY_LATER;
+	again = expiry_after_run(&bucket, &slot, NOW) == EXPIRY_LATER;
 }
 
 static void fire(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A timer that is due is rescheduled to an earlier time, which gives it a
- * second entry.  Then it is disarmed, rent drops that entry, and it is armed
- * again, for later; once more, and the sweep makes the entry stale.  The driver
- * has the first entry, and may be about to begin the timer by that.
+ * second entry.  Then it is disarmed, recycling drops that entry, and it is
+ * armed again, for later; once more, and the sweep makes the entry stale.  The
+ * driver has the first entry, and may be about to begin the timer by that.
  *
  * It hands the timer over before that is rescheduled, which makes no entry
  * then, or not at all.  In the end one entry counts, or it has run.
@@ -29,7 +29,7 @@
 #include "store/slot.c"
 #include "store/slots.c"
 
-#include "intake/rent.c"
+#include "intake/recycle.c"
 #include "intake/sweep.c"
 
 static struct block_pool pool;
@@ -80,7 +80,7 @@ static void setup(void)
 static void drop_by_rent(void)
 {
 	weak_check(n_arrived == 1 && is_over(&bucket, arrived),
-		   "rent does not drop it");
+		   "recycling does not drop it");
 	n_arrived = 0;
 }
 

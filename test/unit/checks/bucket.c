@@ -14,10 +14,10 @@ void bucket_check(struct bucket *b)
 		queue_check(&b->lane[i].queue);
 		must(b->lane[i].queue.nearest >= b->nearest);
 	}
-	must(slot_heap_nearest(&b->stranded, &b->slots) >= b->nearest);
+	must(slot_heap_nearest(&b->unqueued, &b->slots) >= b->nearest);
 	if (b->pool) {
 		slots_check(&b->slots);
-		slot_heap_check(&b->stranded, &b->slots);
+		slot_heap_check(&b->unqueued, &b->slots);
 	}
 	must(b->pool || b->state == BUCKET_SHUT);
 	lock_release(&b->lock);

@@ -18,6 +18,6 @@ static inline size_t cap_free(const struct cap *c)
 	size_t n = atomword_load(&c->common->places);
 
 	for (uint32_t i = 0; i < c->cpus.n; i++)
-		n += tally_count(&c->purse[i].places);
+		n += tally_count(&c->share[i].places);
 	return n;
 }

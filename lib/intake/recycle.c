@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call does whose turn it is to pay rent.  It drops the oldest entries
+ * What a call does whose turn it is to recycle.  It drops the oldest entries
  * that are no longer of use.  If the oldest timer is still pending, there are
  * two cases.  Either this timer and a few others live longer than those that
  * were scheduled after them: then they are carried along, and when they have
- * become too many for that, they go to the lane of the old.  Or rent has caught
- * up with a thread that cancels: then it should look at nothing for a while,
- * because that thread, on another CPU, is about to write the very lines that
- * would be read here.  (With rests, a pair between two CPUs went from 2.0 to
- * 1.6 times the cost of a bare hand-over.  If none were taken after a few dead,
- * it took 158 ns instead of 75.)
+ * become too many for that, they go to the lane of the old.  Or recycling has
+ * caught up with a thread that cancels: then it should look at nothing for a
+ * while, because that thread, on another CPU, is about to write the very lines
+ * that would be read here.  (With rests, a pair between two CPUs went from 2.0
+ * to 1.6 times the cost of a bare hand-over.  If none were taken after a few
+ * dead, it took 158 ns instead of 75.)
  *
  * The old are in nobody's way in their own lane.  As many as come there, twice
  * as many are looked at there: so it is never much longer than what lives in
@@ -17,11 +17,11 @@
  * for all distances, or among the new, they cost 70 ns more a pair where one of
  * a hundred timers stays.)
  *
- * If timers are cancelled in no order, rent finds few of them, and a sweep
- * finds most, at less cost.  So rent does not insist.  (If it set aside all
- * that live, a pair took 81 ns with 1,000 timers, and 70 so.)
+ * If timers are cancelled in no order, recycling finds few of them, and a sweep
+ * finds most, at less cost.  So recycling does not insist.  (If it set aside
+ * all that live, a pair took 81 ns with 1,000 timers, and 70 so.)
  */
-#include "intake/rent.h"
+#include "intake/recycle.h"
 
 /* How many calls look at nothing after one that has found less than came. */
 #define RESTS_LONG 64
@@ -39,14 +39,14 @@
  */
 #define PREFETCH_ENTRIES 40
 
-TT_NOINLINE void rent_prefetch(struct bucket *b, struct lane *l, size_t from)
+TT_NOINLINE void recycle_prefetch(struct bucket *b, struct lane *l, size_t from)
 {
 	size_t n;
 	const struct entry *e = queue_front_run(&l->queue, &n);
 
 	if (n > from)
 		__builtin_prefetch(e + from + PREFETCH_ENTRIES);
-	for (size_t i = from; i < n && i < RENT_LOOKS; i++)
+	for (size_t i = from; i < n && i < RECYCLE_LOOKS; i++)
 		prefetch_to_write(slots_of(&b->slots, e[i].index));
 }
 
@@ -82,8 +82,8 @@ static inline size_t drop_oldest(struct bucket *b, struct lane *l)
 	do {
 		const struct entry *e = queue_front_run(&l->queue, &run);
 
-		if (run > RENT_LOOKS - found)
-			run = RENT_LOOKS - found;
+		if (run > RECYCLE_LOOKS - found)
+			run = RECYCLE_LOOKS - found;
 		for (i = 0; i < run; i++) {
 			if (!is_over(b, &e[i]))
 				break;
@@ -91,7 +91,7 @@ static inline size_t drop_oldest(struct bucket *b, struct lane *l)
 		if (i > 0)
 			queue_drop(&l->queue, i, &b->spares);
 		found += i;
-	} while (unlikely(i == run && found < RENT_LOOKS &&
+	} while (unlikely(i == run && found < RECYCLE_LOOKS &&
 			  queue_front(&l->queue)));
 	return found;
 }
@@ -102,11 +102,11 @@ static inline size_t drop_oldest(struct bucket *b, struct lane *l)
  */
 static size_t drop_behind(struct bucket *b, struct lane *l)
 {
-	struct entry live[RENT_LOOKS];
+	struct entry live[RECYCLE_LOOKS];
 	size_t n, found = 0, i = 0, k = 0, passed = 0;
 	struct entry *e = queue_front_run(&l->queue, &n);
 
-	for (; i < n && found < RENT_LOOKS && k < RENT_LOOKS; i++) {
+	for (; i < n && found < RECYCLE_LOOKS && k < RECYCLE_LOOKS; i++) {
 		if (is_over(b, &e[i])) {
 			found++;
 			passed = k;
@@ -129,7 +129,7 @@ static void look_at_old(struct bucket *b, struct queue *q)
 	size_t n, i = 0;
 	const struct entry *e = queue_front_run(q, &n);
 
-	for (; i < n && i < 2 * RENT_LOOKS; i++) {
+	for (; i < n && i < 2 * RECYCLE_LOOKS; i++) {
 		if (is_over(b, &e[i]))
 			continue;
 		if (!queue_has_room(q, 1))
@@ -150,10 +150,10 @@ static size_t in_the_way(const struct bucket *b, const struct lane *l,
 			 const struct entry *e, size_t n)
 {
 	/* The last of a block: nothing else is in sight. */
-	if (n < RENT_LOOKS)
+	if (n < RECYCLE_LOOKS)
 		return e + n == l->queue.back ? 0 : n;
 	if (l->aside > 0 || lane_is_long(b, l))
-		return RENT_LOOKS;
+		return RECYCLE_LOOKS;
 	return l->passed >= PASSED_MUCH ? l->carried : 0;
 }
 
@@ -186,8 +186,8 @@ static bool set_aside(struct bucket *b, struct lane *l)
 }
 
 /*
- * The oldest is live.  False: so are the others, and rent has caught up with
- * the thread that cancels.
+ * The oldest is live.  False: so are the others, and recycling has caught up
+ * with the thread that cancels.
  */
 static bool look_behind(struct bucket *b, struct lane *l, size_t *found)
 {
@@ -203,9 +203,10 @@ static bool look_behind(struct bucket *b, struct lane *l, size_t *found)
 TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
 {
 	size_t found = drop_oldest(b, l);
-	bool few = found < RENT_EVERY && (found > 0 || queue_front(&l->queue));
+	bool few =
+		found < RECYCLE_EVERY && (found > 0 || queue_front(&l->queue));
 
-	l->rests = RENT_EVERY - 1;
+	l->rests = RECYCLE_EVERY - 1;
 	/* Fewer than have come since the last look: some live long, or not. */
 	if (unlikely(few) && queue_front(&l->queue) &&
 	    (found == 0 || l->passed > 0))
@@ -215,7 +216,7 @@ TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
 	if (unlikely(few)) {
 		l->rests = RESTS_LONG;
 		look_at_old(b, &l[LANE_OLD].queue);
-	} else if (l->rests > 0 && found < RENT_LOOKS) {
-		rent_prefetch(b, l, RENT_LOOKS - found);
+	} else if (l->rests > 0 && found < RECYCLE_LOOKS) {
+		recycle_prefetch(b, l, RECYCLE_LOOKS - found);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding the dead in a bucket: rent, which calls that schedule pay, and what
+ * Finding the dead in a bucket: recycling, by calls that schedule, and what
  * they do before they take memory for slots.
  */
 #include "config.h"
@@ -9,10 +9,10 @@
 #include "one_bucket.h"
 #include "store/vacancy.h"
 
-/* What comes in while rent rests, and a few. */
+/* What comes in while recycling rests, and a few. */
 #define RESTED (64 + 8)
 
-/* All of rent's tests are in one lane but where they say so. */
+/* All of recycling's tests are in one lane but where they say so. */
 static uint64_t schedule_in_lane(int64_t i)
 {
 	return schedule(NOW + 5 * SECOND + i);
@@ -24,8 +24,9 @@ static size_t used(void)
 }
 
 /*
- * What rent does not find the driver must, which never looks here: it is told
- * before there are far more slots in use than timers, or entries than slots.
+ * What recycling does not find the driver must, which never looks here: it is
+ * told before there are far more slots in use than timers, or entries than
+ * slots.
  */
 static void check_told(size_t live)
 {
@@ -169,11 +170,11 @@ END_TEST
 START_TEST(rent_sets_the_living_aside)
 {
 	enum { DEAD = 25, MORE = 1000, CALLS = 800 };
-	static uint64_t ids[RENT_LOOKS * DEAD + MORE];
+	static uint64_t ids[RECYCLE_LOOKS * DEAD + MORE];
 	size_t n = 0;
 
 	begin();
-	for (int i = 0; i < RENT_LOOKS; i++) {
+	for (int i = 0; i < RECYCLE_LOOKS; i++) {
 		for (int k = 0; k < DEAD; k++)
 			ids[n++] = schedule_in_lane(i);
 		schedule_in_lane(i);
@@ -184,7 +185,7 @@ START_TEST(rent_sets_the_living_aside)
 	for (int i = 0; i < CALLS; i++)
 		must(cancel(schedule_in_lane(i)) == 0);
 	ck_assert_uint_le(bucket_size(bucket), MORE);
-	ck_assert_uint_eq(run_all(), RENT_LOOKS);
+	ck_assert_uint_eq(run_all(), RECYCLE_LOOKS);
 	end();
 }
 END_TEST
@@ -217,7 +218,7 @@ END_TEST
 /* Those that stay are the last of a block, behind which it does not look. */
 START_TEST(rent_gets_past_the_end_of_a_block)
 {
-	for (unsigned stay = 1; stay < RENT_LOOKS; stay++) {
+	for (unsigned stay = 1; stay < RECYCLE_LOOKS; stay++) {
 		uint64_t ids[BLOCK_ENTRIES];
 
 		begin();
@@ -492,5 +493,5 @@ int main(void)
 		sweeps_come_before_memory,
 	};
 
-	return RUN_TESTS("rent", tests);
+	return RUN_TESTS("recycling", tests);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rent: a call that adds an entry to a lane looks at the oldest entries there,
- * drops those that are no longer of use, and frees the slots of timers that
- * have ended.
+ * Recycling: a call that adds an entry to a lane looks at the oldest entries
+ * there, drops those that are no longer of use, and frees the slots of timers
+ * that have ended.
  *
  * This is one of two ways to find the dead.  The other one is the sweep
  * (sweep.h), for what no call finds here.
@@ -10,9 +10,9 @@
  * Why not something simpler: a slot that is a node of a timing wheel, which its
  * bucket unlinks, and dead slots that are reported on a stack?  That was built
  * (550 lines).  A pair of calls took 57 to 60 ns, where it takes 36 to 51 with
- * lanes and rent, with equal timeouts and with mixed ones.  If another thread
- * cancels, a timer took 670 to 740 ns instead of 270, of which 200 to 230 are
- * the hand-over to that thread.
+ * lanes and recycling, with equal timeouts and with mixed ones.  If another
+ * thread cancels, a timer took 670 to 740 ns instead of 270, of which 200 to
+ * 230 are the hand-over to that thread.
  *
  * All of this is done under the bucket's lock.
  */
@@ -25,8 +25,8 @@
  * many: two for each call.  (If each call looked at two, as it did, it looked
  * at one live timer in vain, and a pair took 60 instructions more.)
  */
-#define RENT_EVERY 4
-#define RENT_LOOKS (2 * RENT_EVERY)
+#define RECYCLE_EVERY 4
+#define RECYCLE_LOOKS (2 * RECYCLE_EVERY)
 
 /*
  * For when it is a call's turn: looks at some old entries, and sets how many
@@ -42,18 +42,18 @@ INTERNAL void rent_look(struct bucket *b, struct lane *l);
  * arrived.  Between CPUs that are far apart, this reduced the time of a pair
  * from 205 to 120 ns.
  */
-INTERNAL void rent_prefetch(struct bucket *b, struct lane *l, size_t from);
+INTERNAL void recycle_prefetch(struct bucket *b, struct lane *l, size_t from);
 
 /*
- * Pays the rent of a call that adds to this lane.  Most timers are cancelled
+ * Recycles for a call that adds to this lane.  Most timers are cancelled
  * roughly in the order in which they were scheduled.  So the oldest is the most
  * likely to be dead, the slots are used again in the order in which they lie in
  * memory, and CPUs prefetch them without help.
  */
-static inline void rent_pay(struct bucket *b, struct lane *l)
+static inline void recycle_oldest(struct bucket *b, struct lane *l)
 {
 	if (unlikely(l->rests == 0))
 		rent_look(b, l);
-	else if (unlikely(--l->rests == RENT_EVERY - 1))
-		rent_prefetch(b, l, 0);
+	else if (unlikely(--l->rests == RECYCLE_EVERY - 1))
+		recycle_prefetch(b, l, 0);
 }

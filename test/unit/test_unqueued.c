@@ -116,7 +116,7 @@ END_TEST
 #endif
 
 /* Without an entry a timer waits all the same. */
-START_TEST(the_stranded_wait)
+START_TEST(the_unqueued_wait)
 {
 	struct entry e;
 	uint64_t id;
@@ -125,7 +125,7 @@ START_TEST(the_stranded_wait)
 	id = schedule(NOW + SECOND);
 	ck_assert_uint_eq(take(NOW + SECOND), 1);
 	e = taken[0];
-	unqueued_strand(bucket, &wakeup, &e);
+	unqueued_leave(bucket, &wakeup, &e);
 	ck_assert_uint_eq(bucket_size(bucket), 0);
 	ck_assert_int_eq(announced(), NOW + SECOND);
 	bucket_check(bucket);
@@ -154,7 +154,7 @@ START_TEST(the_first_due_are_handed_out)
 	ck_assert_int_eq(reschedule(id[1], NOW + MS), 0);
 	ck_assert_uint_eq(take(NOW + SECOND), N + 1);
 	for (int i = 0; i <= N; i++)
-		unqueued_strand(bucket, &wakeup, &taken[i]);
+		unqueued_leave(bucket, &wakeup, &taken[i]);
 	bucket_check(bucket);
 	ck_assert_int_eq(announced(), NOW + MS);
 	ck_assert_int_eq(cancel(id[5]), 0);
@@ -171,7 +171,7 @@ START_TEST(the_first_due_are_handed_out)
 END_TEST
 
 /* When there is memory again, as arrivals. */
-START_TEST(the_stranded_are_restored)
+START_TEST(the_unqueued_are_restored)
 {
 	enum { N = 10 };
 	uint64_t id[N];
@@ -181,7 +181,7 @@ START_TEST(the_stranded_are_restored)
 		id[i] = schedule(NOW + SECOND + i);
 	ck_assert_uint_eq(take(NOW + SECOND), N);
 	for (int i = 0; i < N; i++)
-		unqueued_strand(bucket, &wakeup, &taken[i]);
+		unqueued_leave(bucket, &wakeup, &taken[i]);
 	ck_assert_int_eq(cancel(id[0]), 0);
 	/* If a thread holds the lock, the driver tries again later. */
 	lock_acquire(&bucket->lock);
@@ -210,10 +210,10 @@ int main(void)
 		schedules_without_room,
 		schedules_without_rows,
 #endif
-		the_stranded_wait,
+		the_unqueued_wait,
 		the_first_due_are_handed_out,
-		the_stranded_are_restored,
+		the_unqueued_are_restored,
 	};
 
-	return RUN_TESTS("stranded", tests);
+	return RUN_TESTS("unqueued", tests);
 }
