@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/executor.h"
+/*
+ * An executor of the program, which runs callbacks on threads of its choice.
+ *
+ * A timer that expires is handed over to the executor (see expiry.h), and is
+ * pending until the executor makes its callback begin.  So a cancel or a
+ * reschedule that comes in between is like any other: it finds a pending timer.
+ *
+ * Guarantees:
+ *  1. A callback that begins is counted as running until it has ended and its
+ *     timer is rearmed or freed.  No callback begins after a stop.
+ *  2. The instance is not freed before the executor has called everything that
+ *     was submitted to it, and these calls no longer use the instance.
+ */
+#include "api/instance.h"
 #include "base/keep.h"
 #include "engine/fire.h"
 #include "os/tool.h"

@@ -17,10 +17,8 @@
 #include "engine/runs.h"
 #include "os/fork.h"
 #include "os/thread.h"
-#include "timerthread.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 enum life {
 	LIFE_NEW,
@@ -239,3 +237,10 @@ INTERNAL int driver_begin_thread(struct timerthread *tt,
 
 /* A driver's end: after the last turn of a thread or a call.  Leaves tt. */
 INTERNAL void driver_end(struct timerthread *tt);
+
+/*
+ * Submits the timer in s, which is handed over, to the executor.  If the
+ * executor refuses it, runs it here.  False: a function of the user has
+ * returned in a child of fork(2).  The driver.
+ */
+INTERNAL bool executor_hand_over(struct timerthread *tt, struct slot *s);

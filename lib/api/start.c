@@ -3,7 +3,7 @@
  * The start of an instance, with one of the three drivers.  A start that fails
  * leaves the instance as it was.
  */
-#include "api/executor.h"
+#include "api/instance.h"
 #include "base/keep.h"
 #include "os/tool.h"
 

@@ -4,7 +4,6 @@
  * arguments, find the part, call it.
  */
 #include "api/instance.h"
-#include "base/probe.h"
 #include "intake/reserve.h"
 #include "intake/schedule.h"
 #include "os/tool.h"

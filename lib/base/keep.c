@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/keep.h"
-#include "base/base.h"
 
 #include <pthread.h>
 

@@ -39,8 +39,6 @@
 #include "os/cpu.h"
 #include "os/lock.h"
 
-#include <stddef.h>
-
 /* How many places a CPU's share takes at a time, at most. */
 #define CAP_BATCH 64
 

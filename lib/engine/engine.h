@@ -8,16 +8,10 @@
  */
 #pragma once
 
-#include "base/word64.h"
 #include "engine/await.h"
 #include "engine/cap.h"
 #include "engine/inside.h"
-#include "engine/measure.h"
-#include "intake/bucket_set.h"
-#include "intake/intake.h"
 #include "intake/sweep.h"
-#include "intake/wakeup.h"
-#include "os/clock.h"
 #include "pending/pending.h"
 
 /* How far reclaiming has come; see reclaim.h.  Times by CLOCK_MONOTONIC. */

@@ -28,7 +28,6 @@
  */
 #pragma once
 
-#include "base/word64.h"
 #include "engine/measure.h"
 #include "timerthread.h"
 

@@ -27,9 +27,7 @@
 
 #include "base/tally.h"
 #include "engine/inside.h"
-#include "engine/measure.h"
 #include "os/cpu.h"
-#include "os/lock.h"
 
 struct runs_part;
 

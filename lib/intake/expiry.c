@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "intake/expiry.h"
-#include "os/clock.h"
 
 int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
 		    uint64_t *overrun)

@@ -55,7 +55,6 @@
 #include "base/word64.h"
 #include "intake/bucket_set.h"
 #include "os/clock.h"
-#include "os/lock.h"
 #include "os/sleeper.h"
 #include "timerthread.h"
 

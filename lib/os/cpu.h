@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "os/system.h"
 
 #include <unistd.h>

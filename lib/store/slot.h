@@ -70,7 +70,6 @@
 #include "store/entry.h"
 #include "timerthread.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum slot_state {

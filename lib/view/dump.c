@@ -5,7 +5,6 @@
 #include "base/keep.h"
 #include "base/text.h"
 #include "intake/walk.h"
-#include "view/running.h"
 #include "view/stats.h"
 
 #include <inttypes.h>

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "view/running.h"
-
+/*
+ * Which callbacks are running now, for a thread that looks from outside.
+ *
+ * They are found one after the other, in the order in which they began.  So no
+ * list of them is made, and nothing is locked between two of them.  New
+ * callbacks may begin all the time, so the caller looks only for those that had
+ * begun by a certain time.
+ *
+ * Any thread, for an instance that lives.
+ */
 #include "base/keep.h"
 #include "engine/fire.h"
 #include "os/call.h"
+#include "view/stats.h"
 
 bool running_next(const struct timerthread *tt, int64_t by, struct run *s)
 {

@@ -4,7 +4,6 @@
 #include "base/keep.h"
 #include "intake/walk.h"
 #include "os/memory.h"
-#include "view/running.h"
 
 #include <string.h>
 

@@ -24,7 +24,6 @@
 #pragma once
 
 #include "api/instance.h"
-#include "base/histogram.h"
 
 /* As an enum timerthread_stat: how long the longest has been running now. */
 #define STAT_CURRENT_RUN 63
@@ -72,3 +71,13 @@ struct figures {
  */
 INTERNAL void stats_read(struct timerthread *tt, enum stat_source source,
 			 struct figures *f);
+
+/* The position before the first one. */
+#define RUNNING_BEGIN ((struct run){.since = INT64_MIN})
+
+/*
+ * Stores in *s the one that comes after *s and had begun by the time `by`, on
+ * CLOCK_MONOTONIC.  False: there is none.
+ */
+INTERNAL bool running_next(const struct timerthread *tt, int64_t by,
+			   struct run *s);

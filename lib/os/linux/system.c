@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/system.h"
 
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
