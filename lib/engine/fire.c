@@ -140,12 +140,14 @@ static enum step run_here(struct engine *e, struct slot *s)
 		return STEP_FORKED;
 	if (!t.ran)
 		return STEP_MORE;
+	e->ran += e->ran < INT_MAX;
 	e->moment = t.ended;
 	return STEP_RAN;
 }
 
 static enum step hand_over(struct engine *e, struct slot *s)
 {
+	e->ran += e->ran < INT_MAX;
 	engine_set_idle(e);
 	if (!e->hand_over(e->instance, s))
 		return STEP_FORKED;
@@ -161,7 +163,6 @@ enum step fire(struct engine *e)
 
 	switch (expiry_hand_over(b, s, &entry, e->until)) {
 	case EXPIRY_RUN:
-		e->ran += e->ran < INT_MAX;
 		return e->hand_over ? hand_over(e, s) : run_here(e, s);
 	case EXPIRY_LATER:
 		pending_file(&e->pending, entry, e->until);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Firing: what is done with the first entry when it is due.  Its timer is run,
- * handed over to an executor, or put back; or the timer is over, and the entry
- * is dropped.
+ * Firing: what is done with the first entry when it is due.  Its timer is
+ * handed over to the thread that runs it, this one or one of an executor; or it
+ * is put back; or the timer is over, and the entry is dropped.
  *
  * A callback that ran longer than it should is reported to the program.  The
  * thread or task that ran it calls the hook, after the callback has returned

@@ -6,8 +6,7 @@
  *  1. A timer begins only if its deadline has passed, its entry counts and is
  *     not earlier than that deadline, and no cancel of it returned 0.
  *  2. If a timer was rescheduled to a later time, repeats, or was armed again
- *     from its callback, it gets an entry that must be put back.  No other
- *     timer does.
+ *     from its callback, it must get an entry again.  No other timer must.
  *  3. If a timer was disarmed, its entry is dropped, and it is unarmed.
  *
  * A timer that is due is handed over to the thread that runs it: the driver, or

@@ -16,13 +16,14 @@
  *
  * If there are more buckets than CPUs, the last bucket is for timers that
  * repeat at least once a second.  The driver takes the lock of such a timer's
- * bucket twice in each run.  A call that holds the lock may be preempted, and
- * then the driver waits until that thread gets a CPU again, even if the driver
- * is a real-time thread.  Few calls use the last bucket, so its lock is nearly
- * always free.  (A real-time driver with a timer of 1 ms, beside 8 threads that
- * schedule and cancel and 16 that compute, on two CPUs.  In 5 s, 131 to 134
- * runs were more than 10 ms late when the timer was in the bucket of a CPU, and
- * none or one when it was in the last.)
+ * bucket for each run: to begin and to end it, and to collect the next entry.
+ * A call that holds the lock may be preempted, and then the driver waits until
+ * that thread gets a CPU again, even if the driver is a real-time thread.  Few
+ * calls use the last bucket, so its lock is nearly always free.  (A real-time
+ * driver with a timer of 1 ms, beside 8 threads that schedule and cancel and 16
+ * that compute, on two CPUs.  In 5 s, 131 to 134 runs were more than 10 ms late
+ * when the timer was in the bucket of a CPU, and none or one when it was in the
+ * last.)
  *
  * Timers that repeat less often stay with their CPU.  There may be one for each
  * connection, and if all CPUs schedule into one bucket, a call takes 170 ns

@@ -118,7 +118,7 @@
  *	rearm		intake/expiry.c rearm put_back
  *	execute		engine/fire.c run call finish end
  *	execute		intake/expiry.c expiry_after_run expiry_end
- *	leave		intake/unqueued.c leave unqueued_add
+ *	mark_unqueued	intake/unqueued.c mark_unqueued unqueued_add
  *	leave_unqueued	intake/unqueued.c unqueued_leave
  *	collect_unqueued intake/unqueued.c unqueued_collect
  *	collect_unqueued intake/collect.c take_unqueued

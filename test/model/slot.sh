@@ -11,7 +11,7 @@ one_user="-DUSERS=1 -DSTEPS=3"
 two_users="-DUSERS=2 -DSTEPS=2"
 
 # Ids are shared: so two users may do all that one does in twice the steps.
-holds assertions "$one_user -DSTRANDS -DLIVES"
+holds assertions "$one_user -DNO_ROOM -DLIVES"
 holds assertions "$two_users"
 caught assertions "$one_user" NO_MOVED NO_CLAIM KEEP_TICKET NO_PUT_BACK \
 	SWEEP_KEEPS DRIVER_STORES NOT_MARKED NO_HANDED_OVER TICKET_STORED \
@@ -19,7 +19,7 @@ caught assertions "$one_user" NO_MOVED NO_CLAIM KEEP_TICKET NO_PUT_BACK \
 	DISARM_UNLOCKED NO_DROP DROP_UNLOCKED ARMED_AGAIN UNARM_KEEPS \
 	SWEEP_LEAVES RECYCLE_LEAVES
 caught assertions "$one_user -DLIVES" LEFT_OUT NO_NEW_ENTRY NOT_AGAIN
-caught assertions "$one_user -DSTRANDS" UNQUEUED_FREE LEAVE_STALE
+caught assertions "$one_user -DNO_ROOM" UNQUEUED_FREE LEAVE_STALE
 caught assertions "-DUSERS=1 -DSTEPS=4" HAND_OVER_STORED
 caught assertions "$two_users" NO_RECHECK NO_GENERATION
 caught assertions "-DUSERS=2 -DSTEPS=3 -DFEW_CALLS" TICKET_FIRST
@@ -27,6 +27,6 @@ caught assertions "-DUSERS=2 -DSTEPS=3 -DFEW_CALLS" TICKET_FIRST
 large_models
 holds assertions "-DUSERS=2 -DSTEPS=3 -DFEW_CALLS"
 holds assertions "-DUSERS=1 -DSTEPS=5"
-holds assertions "-DUSERS=1 -DSTEPS=4 -DSTRANDS -DLIVES"
+holds assertions "-DUSERS=1 -DSTEPS=4 -DNO_ROOM -DLIVES"
 holds assertions "$two_users -DLIVES"
-holds assertions "$two_users -DSTRANDS"
+holds assertions "$two_users -DNO_ROOM"

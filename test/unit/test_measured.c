@@ -13,8 +13,14 @@ static int64_t shown; /* 0: the clock goes on */
 
 int64_t __real_clock_now(clockid_t clock);
 int64_t __wrap_clock_now(clockid_t clock);
+/* At this reading of the clock, counted from 1, this timer is cancelled. */
+static timerthread_id cancelled_id;
+static int cancelled_at, cancel_result;
+
 int64_t __wrap_clock_now(clockid_t clock)
 {
+	if (cancelled_at > 0 && --cancelled_at == 0)
+		cancel_result = timerthread_cancel(tt, cancelled_id);
 	return shown ? shown : __real_clock_now(clock);
 }
 
@@ -231,6 +237,39 @@ START_TEST(late_by_those_before)
 	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS),
 			  9 + 10 + 11 + 1000);
 	end_measured();
+}
+END_TEST
+
+static void count_it(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* What was cancelled just before it would have begun is not counted as run. */
+START_TEST(a_cancel_while_the_clock_is_read)
+{
+	bool in_time = true, late = false;
+
+	for (int at = 1; in_time || !late; at++) {
+		int runs = 0, r;
+
+		setup();
+		start_polled();
+		cancelled_id = schedule(START, count_it, &runs);
+		cancel_result = -EINVAL;
+		cancelled_at = at;
+		r = timerthread_dispatch(tt);
+		in_time = cancel_result == 0;
+		late = late || !in_time;
+		cancelled_at = 0;
+		ck_assert_int_eq(runs, !in_time);
+		ck_assert_int_eq(r, runs);
+		ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_FIRED),
+				  (uint64_t)runs);
+		ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_CANCELLED), in_time);
+		end_measured();
+		ck_assert_int_lt(at, 100);
+	}
 }
 END_TEST
 
@@ -486,6 +525,7 @@ int main(void)
 		exactly_the_threshold_is_not_visited,
 		each_turn_begins_anew,
 		late_by_those_before,
+		a_cancel_while_the_clock_is_read,
 		moved_to_long_ago_by_itself,
 		what_does_not_run_is_not_counted,
 		what_several_have_measured,
