@@ -119,10 +119,11 @@ static struct block *take_first_block(struct pending *p)
 }
 
 /*
- * Those of one bucket together, if they follow each other.  If there is no
- * memory for an entry, its timer is unqueued.
+ * Puts n entries back into their buckets, for the next visits there: those of
+ * one bucket together, if they follow each other.  If there is no memory for an
+ * entry, its timer is unqueued.
  */
-void pending_send_back(struct pending *p, const struct entry *e, size_t n)
+static void send_back(struct pending *p, const struct entry *e, size_t n)
 {
 	for (size_t left, run; n > 0; n -= run, e += run) {
 		struct bucket *b = intake_bucket(p->intake, e->index);
@@ -216,7 +217,7 @@ void pending_file(struct pending *p, struct entry e, int64_t now)
 {
 	wheel_advance(&p->wheel, now);
 	if (e.deadline > near_limit(now))
-		pending_send_back(p, &e, 1);
+		send_back(p, &e, 1);
 	else if (!add_to_wheel(p, e))
 		add_to_heap(p, e);
 }
@@ -282,7 +283,7 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 		if (!take_near(p, &e, near))
 			b->entry[far++] = e;
 	}
-	pending_send_back(p, b->entry, far);
+	send_back(p, b->entry, far);
 	/* Of a reserve, others need the blocks. */
 	if (!p->spare && grows(p))
 		p->spare = b;
@@ -303,7 +304,7 @@ void pending_sift(struct pending *p, struct block *b)
 		if (refresh(p, e))
 			b->entry[n++] = *e;
 	}
-	pending_send_back(p, b->entry, n);
+	send_back(p, b->entry, n);
 	block_pool_give(&p->intake->pool, b);
 }
 

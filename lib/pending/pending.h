@@ -95,10 +95,6 @@ INTERNAL void pending_file(struct pending *p, struct entry e, int64_t now);
 /* Drops the entries of a block that are of no use; puts the others back. */
 INTERNAL void pending_sift(struct pending *p, struct block *b);
 
-/* Puts n entries back into their buckets, for the next visits there. */
-INTERNAL void pending_send_back(struct pending *p, const struct entry *e,
-				size_t n);
-
 /*
  * For a driver that has nothing to run at the time now.  If more than a few
  * blocks are due at about the same time, opens the first of them.  True: there
