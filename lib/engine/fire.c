@@ -85,8 +85,9 @@ static bool call(struct engine *e, struct inside *in, struct slot *s,
 }
 
 /* The timer has begun.  False: as from inside_call. */
-static bool run(struct engine *e, struct inside *in, struct bucket *b,
-		struct slot *s, uint64_t overrun, struct timing *t)
+static bool call_and_finish(struct engine *e, struct inside *in,
+			    struct bucket *b, struct slot *s, uint64_t overrun,
+			    struct timing *t)
 {
 	bool on_driver = in == &e->inside;
 
@@ -117,7 +118,7 @@ bool fire_run(struct engine *e, struct inside *in, struct slot *s,
 			     in == &e->inside || watch_goes_on(&e->watch),
 			     &overrun)) {
 	case EXPIRY_RUN:
-		return run(e, in, b, s, overrun, t);
+		return call_and_finish(e, in, b, s, overrun, t);
 	case EXPIRY_LATER:
 		unqueued_file(b, &e->wakeup, s, now);
 		break;

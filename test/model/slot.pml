@@ -116,7 +116,7 @@
  *	slot_begin	store/slot.h slot_begin
  *	begin		intake/expiry.c expiry_begin begin_slow begin_locked
  *	rearm		intake/expiry.c rearm put_back
- *	execute		engine/fire.c run call finish end
+ *	execute		engine/fire.c call_and_finish call finish end
  *	execute		intake/expiry.c expiry_after_run expiry_end
  *	mark_unqueued	intake/unqueued.c mark_unqueued unqueued_add
  *	leave_unqueued	intake/unqueued.c unqueued_leave
