@@ -43,13 +43,11 @@ static void leave_run(struct timerthread *tt, bool counted)
 
 static bool enter_and_run(struct timerthread *tt, struct slot *s)
 {
-	struct engine *e = &tt->engine;
 	struct running running;
 	/* Else the instance was stopped; the timer stays as it is. */
 	bool open = runs_begin(&tt->runs, &running);
 
-	running.timing.begun = moment_now(&e->watch);
-	if (open && !fire_run(e, &running.inside, s, &running.timing))
+	if (open && !fire_run(&tt->engine, &running.inside, s, &running.timing))
 		return false;
 	if (open)
 		tool_release(&tt->runs);

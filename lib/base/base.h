@@ -10,8 +10,9 @@
  * INTERNAL is before the declaration of each function and object that several
  * sources of the library use, INTERNAL_OBJECT before the definition of such an
  * object.  The library is compiled as one unit, lib/libtimerthread.c, in which
- * they are static.  So no name but those of timerthread.h meets one of the
- * program, in the static library too.  The tests link the sources one by one.
+ * they are static.  So no name but those of timerthread.h, and one in
+ * os/call.c, meets one of the program, in the static library too.  The tests
+ * link the sources one by one.
  */
 #ifdef TT_ONE_UNIT
 #define INTERNAL        static

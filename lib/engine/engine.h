@@ -63,7 +63,7 @@ struct engine {
 	struct timerthread *instance; /* the instance of this engine */
 	struct watch watch;           /* its clock; only the driver sets it */
 	/*
-	 * As executor_hand_over, if timers are handed over instead of run.
+	 * As executor_hand_over, if timers are handed over to an executor.
 	 * Else NULL.
 	 */
 	bool (*hand_over)(struct timerthread *instance, struct slot *s);

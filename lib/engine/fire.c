@@ -95,6 +95,8 @@ static bool call_and_finish(struct engine *e, struct inside *in,
 	t->due = s->queued;
 	if (on_driver)
 		engine_set_idle(e);
+	else
+		t->begun = moment_now(&e->watch);
 	if (!call(e, in, s, overrun, t))
 		return false;
 	t->ran = true;
@@ -110,24 +112,19 @@ bool fire_run(struct engine *e, struct inside *in, struct slot *s,
 	      struct timing *t)
 {
 	struct bucket *b = intake_bucket(e->intake, s->index);
-	int64_t now = t->begun.shown;
+	bool on_driver = in == &e->inside;
+	int64_t now = on_driver ? t->begun.shown : watch_now(&e->watch);
 	uint64_t overrun = 0;
-
 	/* The driver has just read the clock, if it may be set back. */
-	switch (expiry_begin(b, s, now,
-			     in == &e->inside || watch_goes_on(&e->watch),
-			     &overrun)) {
-	case EXPIRY_RUN:
+	enum expiry x = expiry_begin(
+		b, s, now, on_driver || watch_goes_on(&e->watch), &overrun);
+
+	if (likely(x == EXPIRY_RUN))
 		return call_and_finish(e, in, b, s, overrun, t);
-	case EXPIRY_LATER:
+	if (x == EXPIRY_LATER)
 		unqueued_file(b, &e->wakeup, s, now);
-		break;
-	case EXPIRY_OVER:
+	else if (x == EXPIRY_OVER)
 		bucket_give(b, s);
-		break;
-	default:
-		break;
-	}
 	return true;
 }
 

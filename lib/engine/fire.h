@@ -37,8 +37,9 @@ struct report {
 INTERNAL void fire_report(void *arg);
 
 /*
- * Runs the timer in s, which was handed over to the caller, at t->begun: calls
- * its callback, and then ends it, or arms it again.  Fills in the rest of *t.
+ * Runs the timer in s, which was handed over to the caller: calls its callback,
+ * and then ends it, or arms it again.  Fills in *t, but the driver sets
+ * t->begun.
  * If the timer was cancelled, disarmed or moved, it does not run.  False: a
  * function of the program returned in a child of fork(2), where e may be gone.
  * The thread that runs the timer; `in` is where it shows that, and the engine's

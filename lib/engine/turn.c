@@ -163,9 +163,9 @@ bool engine_turn(struct engine *e, int64_t until)
 			return false;
 	}
 	reclaim(e);
-	/* A turn does one step of it, so that no timer waits for more. */
+	/* One step, so that no timer waits for more. */
 	if (!e->again && e->effort < EFFORT_MAX)
-		e->again = pending_reclaim(&e->pending, until);
+		e->again = pending_open_ahead(&e->pending, until);
 	end_turn(e);
 	return true;
 }

@@ -96,7 +96,7 @@ void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
  * A bucket with a reserve has a share of it.  If one CPU needs more than its
  * share, most calls there would recycle here and in another bucket.  (A
  * million live, cancelled at random, half of the slots here: a pair took 982
- * ns; if one of 16 calls pays here, 460.)
+ * ns; if one of 16 calls looks here, 460.)
  */
 TT_NOINLINE bool arrival_goes_away(struct bucket *b)
 {
@@ -105,7 +105,7 @@ TT_NOINLINE bool arrival_goes_away(struct bucket *b)
 
 TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
 {
-	rent_look(b, l);
+	recycle_look(b, l);
 	if (!slots_any(&b->slots) && sweep_for_call(b))
 		l->aside = l->queue.blocks * BLOCK_ENTRIES;
 	return slots_any(&b->slots);

@@ -116,6 +116,8 @@ static enum expiry begin_locked(struct slot *s, struct entry *e, int64_t now,
 	if (!slot_change(s, &word,
 			 s->period > 0 ? SLOT_REPEATING : SLOT_RUNNING))
 		return over(s, word);
+	/* If it was moved when it had been handed over. */
+	s->queued = clock_later(s->queued, s->deadline);
 	if (s->period > 0)
 		s->deadline = expiry_next(s->deadline, s->period, now, overrun);
 	return EXPIRY_RUN;

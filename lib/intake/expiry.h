@@ -18,7 +18,7 @@
  *  5. A timer that is handed over is pending until its callback begins.  It can
  *     be cancelled and rescheduled like any other.
  *
- * The driver.  begin, repeat, end: the thread that runs the timer.
+ * The driver.  begin, after_run, end: the thread that runs the timer.
  * test/model/slot.pml is a model of this for Spin.
  */
 #pragma once

@@ -200,7 +200,7 @@ static bool look_behind(struct bucket *b, struct lane *l, size_t *found)
 	return n > 0 || l->rests == 0;
 }
 
-TT_NOINLINE void rent_look(struct bucket *b, struct lane *l)
+TT_NOINLINE void recycle_look(struct bucket *b, struct lane *l)
 {
 	size_t found = drop_oldest(b, l);
 	bool few =

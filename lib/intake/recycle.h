@@ -32,7 +32,7 @@
  * For when it is a call's turn: looks at some old entries, and sets how many
  * calls rest after it.
  */
-INTERNAL void rent_look(struct bucket *b, struct lane *l);
+INTERNAL void recycle_look(struct bucket *b, struct lane *l);
 
 /*
  * Prefetches what the next call that looks will look at, but for the first
@@ -53,7 +53,7 @@ INTERNAL void recycle_prefetch(struct bucket *b, struct lane *l, size_t from);
 static inline void recycle_oldest(struct bucket *b, struct lane *l)
 {
 	if (unlikely(l->rests == 0))
-		rent_look(b, l);
+		recycle_look(b, l);
 	else if (unlikely(--l->rests == RECYCLE_EVERY - 1))
 		recycle_prefetch(b, l, 0);
 }

@@ -14,10 +14,10 @@
 #define STEP_LOOKS 256
 
 /*
- * Takes the slot from under its entry, which is stale after that.  False: an
- * executor has the slot.  By compare-and-swap, because the driver, which does
- * not hold the lock, may be handing the timer over at the same time: pairs with
- * the one in slot_hand_over.
+ * Takes the slot from under its entry, which is stale after that.  False: the
+ * timer is handed over.  By compare-and-swap, because the driver, which does
+ * not hold the lock, may be handing it over at the same time: pairs with the
+ * one in slot_hand_over.
  */
 static bool take_entry(struct bucket *b, struct slot *s)
 {

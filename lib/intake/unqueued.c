@@ -50,24 +50,25 @@ bool unqueued_leave(struct bucket *b, struct wakeup *w, const struct entry *e)
 bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 		   int64_t now)
 {
-	struct arrival a;
+	struct lane *l;
 	bool room, kick;
 
 	lock_acquire(&b->lock);
-	a = arrival_aim(b, s->queued);
-	if (!arrival_has_room(b, a.lane)) {
+	l = arrival_aim(b, s->queued).lane + LANE_OLD;
+	if (!arrival_has_room(b, l)) {
 		lock_release(&b->lock);
-		arrival_grow(b, w, a.lane, false);
+		arrival_grow(b, w, l, false);
 		lock_acquire(&b->lock);
 	}
 	arrival_is_open(b, w);
-	a = arrival_aim(b, s->queued);
-	room = arrival_has_room(b, a.lane);
+	l = arrival_aim(b, s->queued).lane + LANE_OLD;
+	room = arrival_has_room(b, l);
 	if (room) {
 		slot_clear_handed_over(s);
-		kick = a.due > now ? arrival_push(b, w, a.lane, slot_entry(s))
-				   : arrival_push_at_once(b, w, a.lane,
-							  slot_entry(s));
+		/* Later than its deadline: that had passed by then. */
+		kick = s->queued > now && s->queued <= s->deadline
+			       ? arrival_push(b, w, l, slot_entry(s))
+			       : arrival_push_at_once(b, w, l, slot_entry(s));
 	} else {
 		kick = mark_unqueued(b, w, s);
 	}

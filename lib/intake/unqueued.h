@@ -26,7 +26,7 @@ INTERNAL void unqueued_add(struct bucket *b, struct wakeup *w, struct lane *l,
 INTERNAL bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t now);
 
-/* Leaves the timer of e, which is in no queue, there.  False: e is stale. */
+/* Leaves the timer of e, which is in no queue, so.  False: e is stale. */
 INTERNAL bool unqueued_leave(struct bucket *b, struct wakeup *w,
 			     const struct entry *e);
 
@@ -45,5 +45,5 @@ INTERNAL bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
  */
 INTERNAL bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now);
 
-/* A unqueued timer gets the entry that is returned.  Under the lock. */
+/* An unqueued timer gets the entry that is returned.  Under the lock. */
 INTERNAL struct entry unqueued_collect(struct bucket *b, struct slot *s);

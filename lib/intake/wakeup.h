@@ -45,9 +45,9 @@
  *     thread is held up in it, other threads call it, too, as in 5.
  *
  * Any thread: announce, earliest, next, awake, kick, owes_kick, calls, called,
- * stop, stopping.  The driver: the rest.  If it sleeps in a loop, lie_down and
- * rise take the place of sleep.  test/model/wakeup.pml is a model for Spin of
- * the way to sleep and of the wake-up, test/model/polled.pml one of the
+ * stop, stopping.  The driver: the rest.  If it sleeps in a loop, begin_sleep
+ * and end_sleep take the place of sleep.  test/model/wakeup.pml is a model for
+ * Spin of the way to sleep and of the wake-up, test/model/polled.pml one of the
  * descriptor, test/model/wake.pml one of the function.
  */
 #pragma once

@@ -382,7 +382,7 @@ struct entry pending_take(struct pending *p)
  * "About the same time" means within a millisecond.  If deadlines are in order,
  * fewer blocks are due in that time, and each is best opened once, when it is.
  */
-bool pending_reclaim(struct pending *p, int64_t now)
+bool pending_open_ahead(struct pending *p, int64_t now)
 {
 	if (p->blocks.n <= BLOCKS_FEW ||
 	    heap_at(&p->blocks, BLOCKS_FEW)->deadline >

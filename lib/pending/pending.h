@@ -100,7 +100,7 @@ INTERNAL void pending_sift(struct pending *p, struct block *b);
  * blocks are due at about the same time, opens the first of them.  True: there
  * may be more to do.
  */
-INTERNAL bool pending_reclaim(struct pending *p, int64_t now);
+INTERNAL bool pending_open_ahead(struct pending *p, int64_t now);
 
 /* Its memory, without blocks. */
 INTERNAL size_t pending_bytes(const struct pending *p);

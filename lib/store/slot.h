@@ -29,7 +29,8 @@
  *	running, ending, awaited -> free
  *	                        the driver
  *	dead -> free            the owner of the entry with the slot's ticket;
- *	                        or a sweep, bucket's lock
+ *	                        the thread that it was handed over to; or a
+ *	                        sweep, bucket's lock
  *
  * A timer may also live without being armed:
  *

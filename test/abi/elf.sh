@@ -3,7 +3,8 @@
 #
 # What the shared library promises to the loader: its soname, no dependency
 # but the C library, never unmapped, bound at load, no memory for variables of
-# threads, no executable stack, an overwritten one is noticed, that it calls its
+# threads, no executable stack (if its flags say so, an overwritten one is
+# noticed), that it calls its
 # own functions, and that it has none of those of test/unit/checks.
 set -eu
 builddir=${builddir:?run this by make check}

@@ -25,7 +25,7 @@ threads='pthread_atfork pthread_attr_getdetachstate
 	pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
 	pthread_cond_signal pthread_cond_timedwait pthread_cond_wait
 	pthread_condattr_destroy pthread_condattr_init
-	pthread_condattr_setclock pthread_create pthread_detach
+	pthread_condattr_setclock pthread_create pthread_detach pthread_equal
 	pthread_join pthread_key_create pthread_mutex_destroy
 	pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
 	pthread_self pthread_setcancelstate pthread_setname_np
@@ -64,6 +64,9 @@ weak='AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd
 # What compilers and linkers put into any library.
 loader='ITM_deregisterTMCloneTable ITM_registerTMCloneTable cxa_finalize
 	gmon_start deregister_frame_info register_frame_info'
+case " ${TT_CFLAGS-} " in
+*' -fexceptions '*) loader="$loader Unwind_Resume gcc_personality_v0" ;;
+esac
 
 # shellcheck disable=SC2086 # lists of words
 allowed="$(printf ' %s' $memory $time $threads $cleanup $process $text $files \

@@ -44,6 +44,7 @@ fi
 archive=$builddir/.libs/libtimerthread.a
 # Of lib/os/call.c, and of the header for probes.
 hidden='timerthread_call_personality _.stapsdt.base'
+hidden="$hidden DW.ref.__gcc_personality_v0" # with -fexceptions
 if [ -e "$archive" ]; then
 	echo "map (-) and static library (+):"
 	# shellcheck disable=SC2086

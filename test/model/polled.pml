@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A model of the descriptor that an event loop polls: wakeup_announce, kick,
- * rise, lie_down and stop of lib/intake/wakeup.c, where the sleeper is polled.
+ * end_sleep, begin_sleep and stop of lib/intake/wakeup.c, where the sleeper is polled.
  *
  * PRODUCERS threads schedule TIMERS timers each, with any deadline, in BUCKETS
  * buckets; the loop dispatches when the descriptor is readable, that is when

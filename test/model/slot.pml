@@ -51,7 +51,7 @@
  * (what is handed over is swept), SWEEP_STORED (it is if the driver hands it
  * over just then), FREED_FIRST (what is swept is free before it has another
  * ticket); with NO_ROOM: UNQUEUED_FREE (what is unqueued is handed over no
- * more), LEAVE_STALE (the driver strands it by an entry that does not count).
+ * more), LEAVE_STALE (the driver leaves it unqueued by an entry that does not count).
  *
  * Of what is disarmed: DISARM_UNLOCKED (that takes no lock), NO_DROP (what was
  * disarmed runs when its entry is due), DROP_UNLOCKED (the driver drops an

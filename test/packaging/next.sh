@@ -31,13 +31,10 @@ change() {
 	}
 	sed -i "s/$2/$3/" "$1"
 }
-info=$(sed -n 's/.*-version-info \([0-9:][0-9:]*\).*/\1/p' Makefile.am)
-revision=${info%:*}
-revision=${revision#*:}
+revision=$(sed -n 's/^revision = //p' Makefile.am)
 change configure.ac "\[$version\]" "[$next]"
 change include/timerthread.h '\(_VERSION_PATCH\) .*' "\1 $patch"
-change Makefile.am "-version-info $info" \
-	"-version-info ${info%%:*}:$((revision + 1)):${info##*:}"
+change Makefile.am "^revision = $revision" "revision = $((revision + 1))"
 change debian/changelog "($version-1)" "($next-1)"
 
 DEB_BUILD_OPTIONS="nocheck ${DEB_BUILD_OPTIONS-}" \

@@ -516,6 +516,21 @@ START_TEST(lateness_in_an_executor)
 }
 END_TEST
 
+START_TEST(late_by_where_it_was_moved)
+{
+	timerthread_id id;
+
+	start_with(VIRTUAL, keep);
+	id = schedule(100, nothing, NULL);
+	ck_assert_int_eq(advance(150), 1);
+	ck_assert_int_eq(timerthread_reschedule(tt, id, 1000), 0);
+	ck_assert_int_eq(advance(900), 0);
+	call_tasks();
+	ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_LARGEST_LATENESS), 50);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -534,6 +549,7 @@ int main(void)
 		not_early_when_the_clock_is_set_back,
 		missed_behind_a_long_run,
 		lateness_in_an_executor,
+		late_by_where_it_was_moved,
 	};
 
 	return RUN_TESTS("measured", tests);

@@ -16,7 +16,7 @@ START_TEST(empty)
 	begin_pending(2);
 	ck_assert(pending_next(&pending, NOW, &t));
 	ck_assert_int_eq(t, INT64_MAX);
-	pending_reclaim(&pending, now());
+	pending_open_ahead(&pending, now());
 	collect(INT64_MAX);
 	ck_assert_int_eq(earliest(), INT64_MAX);
 	end_pending();
@@ -409,10 +409,10 @@ START_TEST(opens_blocks_ahead)
 	collect_many(deadline, 2 * SECOND);
 	for (size_t n = AHEAD; n > BLOCKS_FEW; n--) {
 		ck_assert_uint_eq(pending.blocks.n, n);
-		ck_assert(pending_reclaim(&pending, now()));
+		ck_assert(pending_open_ahead(&pending, now()));
 		check();
 	}
-	while (pending_reclaim(&pending, now()))
+	while (pending_open_ahead(&pending, now()))
 		;
 	ck_assert_uint_eq(pending.blocks.n, BLOCKS_FEW);
 	ck_assert_uint_eq(entries(), N_AHEAD);
@@ -433,7 +433,7 @@ START_TEST(opens_blocks_of_a_reserve)
 	begin_reserve(N_AHEAD);
 	collect_many(deadline, MS);
 	while (pending.blocks.n > BLOCKS_FEW) {
-		ck_assert(pending_reclaim(&pending, now()));
+		ck_assert(pending_open_ahead(&pending, now()));
 		ck_assert_ptr_null(pending.spare);
 		check();
 	}
@@ -453,7 +453,7 @@ START_TEST(blocks_in_order_wait)
 			    first + (int64_t)i * MS / BLOCK_ENTRIES);
 	collect(first);
 	watch_set(&watch, first - MS);
-	while (pending_reclaim(&pending, now()))
+	while (pending_open_ahead(&pending, now()))
 		;
 	ck_assert_uint_eq(pending.blocks.n, BLOCKS);
 	end_pending();
@@ -633,7 +633,7 @@ START_TEST(out_of_memory_opens_none_ahead)
 	no_block(&intake->pool);
 	fail_arm(0, UINT32_MAX);
 	pending_begin_turn(&pending);
-	while (pending_reclaim(&pending, now()))
+	while (pending_open_ahead(&pending, now()))
 		must(++steps <= AHEAD);
 	ck_assert_uint_gt(fail_disarm(), 0);
 	ck_assert_uint_gt(pending.blocks.n, BLOCKS_FEW);

@@ -74,7 +74,7 @@ static void model_drive(uint64_t dice)
 	if (model_n > 0 && dice >= 90)
 		model_run();
 	if (dice % 16 == 0) {
-		pending_reclaim(&pending, now());
+		pending_open_ahead(&pending, now());
 		intake_flush(intake);
 	}
 }

@@ -707,7 +707,7 @@ START_TEST(looks_less_and_less_often)
 END_TEST
 
 /* As if there had been no memory for their entries. */
-static void strand_all(struct bucket *b)
+static void leave_all(struct bucket *b)
 {
 	struct visit v;
 	bool more;
@@ -735,7 +735,7 @@ START_TEST(restores_the_unqueued)
 	b = &engine.intake->bucket[0];
 	for (int i = 0; i < MANY; i++)
 		ids[i] = schedule(now() + far + i);
-	strand_all(b);
+	leave_all(b);
 	for (int i = 0; i < MANY; i += 2)
 		cancel(ids[i]);
 	ck_assert_uint_eq(slot_heap_check(&b->unqueued, &b->slots), MANY);

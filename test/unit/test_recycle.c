@@ -41,7 +41,7 @@ static void check_told(size_t live)
  * of live timers that are cancelled in the order in which they came, and next
  * to no entries and slots of the dead.
  */
-START_TEST(rent_bounds_garbage)
+START_TEST(recycle_bounds_garbage)
 {
 	static const size_t windows[] = {1, 10, 1000, 20000};
 	static uint64_t ring[20000];
@@ -89,7 +89,7 @@ static size_t count_disorder(const struct queue *q)
  * The same for slots where some live long and some are soon gone, in no order.
  * Those that live stay in theirs, all but some.
  */
-START_TEST(rent_bounds_garbage_in_any_order)
+START_TEST(recycle_bounds_garbage_in_any_order)
 {
 	enum { WINDOW = 5000, STEPS = 60 * WINDOW };
 	static uint64_t ring[WINDOW];
@@ -117,7 +117,7 @@ START_TEST(rent_bounds_garbage_in_any_order)
 END_TEST
 
 /* The oldest arrival is never cancelled, and must not shield the rest. */
-START_TEST(rent_gets_past_an_immortal)
+START_TEST(recycle_gets_past_an_immortal)
 {
 	enum { WINDOW = 100 };
 	uint64_t ring[WINDOW];
@@ -137,7 +137,7 @@ START_TEST(rent_gets_past_an_immortal)
 END_TEST
 
 /* Some stay of those that come, more and more. */
-START_TEST(rent_among_more_and_more)
+START_TEST(recycle_among_more_and_more)
 {
 	enum { WINDOW = 100, STEPS = 100000, STAYS = 20 };
 	uint64_t ring[WINDOW] = {0};
@@ -167,7 +167,7 @@ END_TEST
  * A few stay.  They are carried along, past many that are over; when they are
  * too many for that, they are set aside.
  */
-START_TEST(rent_sets_the_living_aside)
+START_TEST(recycle_sets_the_living_aside)
 {
 	enum { DEAD = 25, MORE = 1000, CALLS = 800 };
 	static uint64_t ids[RECYCLE_LOOKS * DEAD + MORE];
@@ -191,7 +191,7 @@ START_TEST(rent_sets_the_living_aside)
 END_TEST
 
 /* Those that were set aside and have ended since do not stay there. */
-START_TEST(rent_looks_at_the_old)
+START_TEST(recycle_looks_at_the_old)
 {
 	enum { WINDOW = 100, OLD = 500, STEPS = 200000, STAYS = 20 };
 	static uint64_t ring[WINDOW], old[OLD];
@@ -216,7 +216,7 @@ START_TEST(rent_looks_at_the_old)
 END_TEST
 
 /* Those that stay are the last of a block, behind which it does not look. */
-START_TEST(rent_gets_past_the_end_of_a_block)
+START_TEST(recycle_gets_past_the_end_of_a_block)
 {
 	for (unsigned stay = 1; stay < RECYCLE_LOOKS; stay++) {
 		uint64_t ids[BLOCK_ENTRIES];
@@ -238,7 +238,7 @@ START_TEST(rent_gets_past_the_end_of_a_block)
 END_TEST
 
 /* What was disarmed is of no use; its timer is armed again all the same. */
-START_TEST(rent_drops_entries_of_the_disarmed)
+START_TEST(recycle_drops_entries_of_the_disarmed)
 {
 	enum { N = 1000 };
 	static uint64_t ids[N];
@@ -266,7 +266,7 @@ END_TEST
  * former, which are the last in the queue, must find the latter too, also where
  * there are many slots.
  */
-START_TEST(rent_finds_quick_and_slow)
+START_TEST(recycle_finds_quick_and_slow)
 {
 	enum { PEAK = 30000, WINDOW = 1000, STEPS = 200000 };
 	static uint64_t ring[WINDOW], peak[PEAK];
@@ -291,7 +291,7 @@ START_TEST(rent_finds_quick_and_slow)
 END_TEST
 
 /* The same where the latter have no slot: their timers have newer entries. */
-START_TEST(rent_finds_old_entries)
+START_TEST(recycle_finds_old_entries)
 {
 	enum { WINDOW = 1000, STEPS = 200000 };
 	static uint64_t ids[WINDOW];
@@ -312,7 +312,7 @@ START_TEST(rent_finds_old_entries)
 END_TEST
 
 /* Pairs among timers that stay. */
-START_TEST(rent_among_those_that_stay)
+START_TEST(recycle_among_those_that_stay)
 {
 	static const size_t windows[] = {50, 300, 3000};
 
@@ -364,7 +364,7 @@ START_TEST(the_driver_is_told_after_a_visit)
 END_TEST
 
 /* Many that live are in front of the others, and hide what dies. */
-START_TEST(rent_gets_past_many_that_stay)
+START_TEST(recycle_gets_past_many_that_stay)
 {
 	enum { FRONT = 20000, WINDOW = 1000, STEPS = 10 * FRONT };
 	static uint64_t ring[WINDOW];
@@ -387,7 +387,7 @@ START_TEST(rent_gets_past_many_that_stay)
 END_TEST
 
 /* A hundred thousand cancelled at once go as new ones come. */
-START_TEST(rent_drains_a_mass_cancel)
+START_TEST(recycle_drains_a_mass_cancel)
 {
 	enum { N = 100000 };
 	static uint64_t ids[N];
@@ -423,7 +423,7 @@ static void use_all_slots(uint64_t *id, size_t n, int64_t then)
 }
 
 /* It takes no memory for slots if some were cancelled, though it rests. */
-START_TEST(rent_comes_before_memory)
+START_TEST(recycle_comes_before_memory)
 {
 	enum { N = 20000 };
 	static uint64_t ids[N];
@@ -475,21 +475,21 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		rent_bounds_garbage,
-		rent_bounds_garbage_in_any_order,
-		rent_gets_past_an_immortal,
-		rent_among_more_and_more,
-		rent_sets_the_living_aside,
-		rent_looks_at_the_old,
-		rent_gets_past_the_end_of_a_block,
-		rent_drops_entries_of_the_disarmed,
-		rent_finds_quick_and_slow,
-		rent_finds_old_entries,
-		rent_among_those_that_stay,
+		recycle_bounds_garbage,
+		recycle_bounds_garbage_in_any_order,
+		recycle_gets_past_an_immortal,
+		recycle_among_more_and_more,
+		recycle_sets_the_living_aside,
+		recycle_looks_at_the_old,
+		recycle_gets_past_the_end_of_a_block,
+		recycle_drops_entries_of_the_disarmed,
+		recycle_finds_quick_and_slow,
+		recycle_finds_old_entries,
+		recycle_among_those_that_stay,
 		the_driver_is_told_after_a_visit,
-		rent_gets_past_many_that_stay,
-		rent_drains_a_mass_cancel,
-		rent_comes_before_memory,
+		recycle_gets_past_many_that_stay,
+		recycle_drains_a_mass_cancel,
+		recycle_comes_before_memory,
 		sweeps_come_before_memory,
 	};
 
