@@ -20,7 +20,7 @@ START_TEST(histories_are_right)
 	struct totals totals = {0};
 
 	/* A tenth of a second would do; valgrind is slow. */
-	rounds_begin(rng, 60);
+	rounds_begin(rng, 600);
 	do {
 		rounds_run_one(&rng, &totals);
 	} while (time(NULL) < end || !rounds_have_seen_all(&totals));

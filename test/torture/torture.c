@@ -117,7 +117,7 @@ START_TEST(tortured)
 		ck_assert_int_eq(
 			pthread_create(&t[i], NULL, live_again, (void *)i), 0);
 	/* Others may take the CPUs for a while: then forks take long. */
-	rounds_begin(rng, 60 + (unsigned)seconds() / 10);
+	rounds_begin(rng, 600 + (unsigned)seconds() / 10);
 	do {
 		rounds_run_one(&rng, &totals);
 	} while (time(NULL) < end || !rounds_have_seen_all(&totals));
