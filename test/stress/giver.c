@@ -17,6 +17,21 @@ static pthread_t thread;
 static atomic_bool over;
 static unsigned long given;
 
+/* One thread at a time may take a step: the giver, or the driver. */
+static pthread_mutex_t stepping = PTHREAD_MUTEX_INITIALIZER;
+
+bool __real_sweep_step(struct bucket *b, struct sweeping *s);
+bool __wrap_sweep_step(struct bucket *b, struct sweeping *s);
+bool __wrap_sweep_step(struct bucket *b, struct sweeping *s)
+{
+	bool more;
+
+	pthread_mutex_lock(&stepping);
+	more = __real_sweep_step(b, s);
+	pthread_mutex_unlock(&stepping);
+	return more;
+}
+
 /* As if hardly any slot had been used for long. */
 static void forget_peaks(struct bucket *b)
 {
