@@ -108,24 +108,34 @@ static bool call_and_finish(struct engine *e, struct inside *in,
 	return true;
 }
 
-bool fire_run(struct engine *e, struct inside *in, struct slot *s,
-	      struct timing *t)
+/* It repeats or was moved, it is over, or the clock may have been set back. */
+static TT_NOINLINE bool begin_slow(struct engine *e, struct inside *in,
+				   struct bucket *b, struct slot *s,
+				   struct timing *t)
 {
-	struct bucket *b = intake_bucket(e->intake, s->index);
-	bool on_driver = in == &e->inside;
-	int64_t now = on_driver ? t->begun.shown : watch_now(&e->watch);
+	int64_t now = in == &e->inside ? t->begun.shown : watch_now(&e->watch);
 	uint64_t overrun = 0;
-	/* The driver has just read the clock, if it may be set back. */
-	enum expiry x = expiry_begin(
-		b, s, now, on_driver || watch_goes_on(&e->watch), &overrun);
+	enum expiry x = expiry_begin(b, s, now, &overrun);
 
-	if (likely(x == EXPIRY_RUN))
+	if (x == EXPIRY_RUN)
 		return call_and_finish(e, in, b, s, overrun, t);
 	if (x == EXPIRY_LATER)
 		unqueued_file(b, &e->wakeup, s, now);
 	else if (x == EXPIRY_OVER)
 		bucket_give(b, s);
 	return true;
+}
+
+bool fire_run(struct engine *e, struct inside *in, struct slot *s,
+	      struct timing *t)
+{
+	struct bucket *b = intake_bucket(e->intake, s->index);
+	/* The driver has just read the clock, if it may be set back. */
+	bool is_due = in == &e->inside || watch_goes_on(&e->watch);
+
+	return likely(is_due && slot_begin(s))
+		       ? call_and_finish(e, in, b, s, 0, t)
+		       : begin_slow(e, in, b, s, t);
 }
 
 static enum step run_here(struct engine *e, struct slot *s)

@@ -38,9 +38,8 @@ INTERNAL void fire_report(void *arg);
 
 /*
  * Runs the timer in s, which was handed over to the caller: calls its callback,
- * and then ends it, or arms it again.  Fills in *t, but the driver sets
- * t->begun.
- * If the timer was cancelled, disarmed or moved, it does not run.  False: a
+ * and then ends it, or arms it again.  If the timer was cancelled, disarmed or
+ * moved, it does not run.  Fills in *t, but the driver sets t->begun.  False: a
  * function of the program returned in a child of fork(2), where e may be gone.
  * The thread that runs the timer; `in` is where it shows that, and the engine's
  * own for the driver.

@@ -100,9 +100,8 @@ struct current {
 	struct timerthread *tt;
 	timerthread_id id; /* 0: nobody can ask for it */
 	uint64_t overrun;
-	struct task_call
-		*task_call;  /* the call's task, if it has one; or NULL */
-	uint32_t generation; /* see fork.h */
+	struct task_call *task_call; /* NULL: it is not in a task */
+	uint32_t generation;         /* see fork.h */
 };
 
 /*

@@ -103,12 +103,12 @@ static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 	return EXPIRY_LATER;
 }
 
-/* As expiry_begin, under the lock, with an entry in its place. */
-static enum expiry begin_locked(struct slot *s, struct entry *e, int64_t now,
-				uint64_t *overrun)
+static enum expiry begin_locked(struct slot *s, int64_t now, uint64_t *overrun)
 {
+	/* It is in no queue, so it need not wait for its turn there again. */
+	struct entry e = {now, atom32_load(&s->ticket), s->index};
 	uint32_t word;
-	enum expiry x = judge(s, e, now, &word);
+	enum expiry x = judge(s, &e, now, &word);
 
 	if (x != EXPIRY_RUN)
 		return x;
@@ -123,24 +123,15 @@ static enum expiry begin_locked(struct slot *s, struct entry *e, int64_t now,
 	return EXPIRY_RUN;
 }
 
-static TT_NOINLINE enum expiry begin_slow(struct bucket *b, struct slot *s,
-					  int64_t now, uint64_t *overrun)
+enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
+			 uint64_t *overrun)
 {
-	/* It is in no queue, so it need not wait for its turn there again. */
-	struct entry e = {now, atom32_load(&s->ticket), s->index};
 	enum expiry x;
 
 	lock_acquire(&b->lock);
-	x = begin_locked(s, &e, now, overrun);
+	x = begin_locked(s, now, overrun);
 	lock_release(&b->lock);
 	return x;
-}
-
-enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
-			 bool is_due, uint64_t *overrun)
-{
-	return likely(is_due && slot_begin(s)) ? EXPIRY_RUN
-					       : begin_slow(b, s, now, overrun);
 }
 
 enum expiry expiry_hand_over(struct bucket *b, struct slot *s, struct entry *e,

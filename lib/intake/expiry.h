@@ -41,14 +41,14 @@ INTERNAL enum expiry expiry_hand_over(struct bucket *b, struct slot *s,
 				      struct entry *e, int64_t now);
 
 /*
- * Begins a timer that is handed over.  is_due: if it is still armed, it is due;
- * that is so unless the clock may have been set back since.  Returns RUN,
- * LATER, OVER or STALE.  LATER: it is still handed over, and the caller must
- * file it (unqueued.h).  Adds to *overrun how many deadlines of a periodic
- * timer this run skips.
+ * Begins a timer that is handed over, if slot_begin did not; or without that,
+ * if the clock may have been set back since.  Returns RUN, LATER, OVER or
+ * STALE.  LATER: it is still handed over, and the caller must file it
+ * (unqueued.h).  Adds to *overrun how many deadlines of a periodic timer this
+ * run skips.
  */
 INTERNAL enum expiry expiry_begin(struct bucket *b, struct slot *s, int64_t now,
-				  bool is_due, uint64_t *overrun);
+				  uint64_t *overrun);
 
 /*
  * To be called when the callback has returned.

@@ -26,7 +26,7 @@ INTERNAL void unqueued_add(struct bucket *b, struct wakeup *w, struct lane *l,
 INTERNAL bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t now);
 
-/* Leaves the timer of e, which is in no queue, so.  False: e is stale. */
+/* The timer of e, which is in no queue, stays so.  False: e is stale. */
 INTERNAL bool unqueued_leave(struct bucket *b, struct wakeup *w,
 			     const struct entry *e);
 

@@ -345,6 +345,7 @@ static inline void slot_set_handed_over(struct slot *s)
 	atom32_store(&s->ticket, atom32_load(&s->ticket) | TICKET_HANDED_OVER);
 }
 
+/* Under the lock. */
 static inline void slot_clear_handed_over(struct slot *s)
 {
 	atom32_store(&s->ticket, atom32_load(&s->ticket) & ~TICKET_HANDED_OVER);

@@ -114,7 +114,7 @@
  *	fire		api/executor.c executor_hand_over
  *	start_run	store/slot.h slot_change
  *	slot_begin	store/slot.h slot_begin
- *	begin		intake/expiry.c expiry_begin begin_slow begin_locked
+ *	begin		intake/expiry.c expiry_begin begin_locked
  *	rearm		intake/expiry.c rearm put_back
  *	execute		engine/fire.c call_and_finish call finish end
  *	execute		intake/expiry.c expiry_after_run expiry_end

@@ -14,5 +14,7 @@ static inline enum expiry begin_entry(struct bucket *b, struct slot *s,
 {
 	enum expiry x = expiry_hand_over(b, s, e, now);
 
-	return x == EXPIRY_RUN ? expiry_begin(b, s, now, true, overrun) : x;
+	if (x != EXPIRY_RUN || slot_begin(s))
+		return x;
+	return expiry_begin(b, s, now, overrun);
 }

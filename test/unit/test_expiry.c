@@ -38,7 +38,7 @@ static uint32_t step_behind(uint32_t value)
 enum expiry stepped_hand_over(struct bucket *b, struct slot *s, struct entry *e,
 			      int64_t now);
 enum expiry stepped_begin(struct bucket *b, struct slot *s, int64_t now,
-			  bool is_due, uint64_t *overrun);
+			  uint64_t *overrun);
 enum expiry stepped_after_run(struct bucket *b, struct slot *s,
 			      int64_t earliest);
 bool stepped_end(struct slot *s);
@@ -231,7 +231,8 @@ static enum expiry begin(void)
 	if (x != EXPIRY_RUN)
 		return x;
 	ck_assert(slot_is_handed_over(&slot));
-	return stepped_begin(&bucket, &slot, NOW, true, &overrun);
+	return slot_begin(&slot) ? EXPIRY_RUN
+				 : stepped_begin(&bucket, &slot, NOW, &overrun);
 }
 
 static enum expiry look(void)

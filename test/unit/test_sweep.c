@@ -577,7 +577,7 @@ START_TEST(handed_over_meanwhile)
 		if (one.result == 1) {
 			ck_assert(slot_of(id) != one.slot);
 			ck_assert_int_eq(
-				expiry_begin(b, one.slot, HOUR, true, &overrun),
+				expiry_begin(b, one.slot, HOUR, &overrun),
 				EXPIRY_OVER);
 			bucket_give(b, one.slot);
 			handed++;
@@ -611,7 +611,7 @@ START_TEST(disarmed_and_handed_over_meanwhile)
 		more = sweep_meanwhile(hand_it_over, at);
 		if (one.result == 1)
 			ck_assert_int_eq(
-				expiry_begin(b, one.slot, HOUR, true, &overrun),
+				expiry_begin(b, one.slot, HOUR, &overrun),
 				EXPIRY_STALE);
 		else
 			ck_assert_int_eq(

@@ -144,7 +144,9 @@ static void recycle(void)
 static void execute(void)
 {
 	uint64_t overrun = 0;
-	enum expiry x = expiry_begin(&bucket, slot, NOW, true, &overrun);
+	enum expiry x = slot_begin(slot)
+				? EXPIRY_RUN
+				: expiry_begin(&bucket, slot, NOW, &overrun);
 
 	if (x == EXPIRY_OVER)
 		recycle();
