@@ -145,21 +145,14 @@ static int cancelled(struct timerthread *tt, struct slot *s, timerthread_id id,
 	return r;
 }
 
-/*
- * The long way of timerthread_cancel.  If the slot has no memory, what the
- * short way has tried may have given it some.
- */
+/* The long way of timerthread_cancel. */
 static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 {
 	struct slot *s;
 	int r = find_slot(tt, id, &s);
 
-	if (unlikely(r < 0))
-		return r;
-	if (unlikely(atom32_load(&s->state) == 0))
-		arrival_touch(intake_bucket(tt->engine.intake, slot_index(id)),
-			      &tt->engine.wakeup, slot_index(id));
-	return cancelled(tt, s, id, slot_cancel(s, id));
+
+	return unlikely(r < 0) ? r : cancelled(tt, s, id, slot_cancel(s, id));
 }
 
 TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)

@@ -73,22 +73,6 @@ static bool add_spare(struct bucket *b)
 	return true;
 }
 
-void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index)
-{
-	KEEP_ERRNO;
-
-	if (!vacancy_touch(&b->slots,
-			   index >> b->slots.shift >> SLOT_WORD_LOG2))
-		return;
-	atom32_store(&w->limit, GARBAGE_TOLD);
-	/* A cancel calls no function of the program. */
-	if (w->wake)
-		return;
-	lock_acquire(&b->lock);
-	arrival_leave(b, w,
-		      arrival_visit_by(b, w, clock_add(b->now, -w->slack)));
-}
-
 /* One of this many calls recycles, and finds slots for the next ones. */
 #define GOES_AWAY 16
 

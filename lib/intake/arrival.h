@@ -47,12 +47,6 @@ INTERNAL int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 INTERNAL int arrival_grow_slots(struct bucket *b);
 
 /*
- * The caller may have given memory to this slot, which had none (see
- * vacancy_touch).  If that is so for many, the driver gives it back.
- */
-INTERNAL void arrival_touch(struct bucket *b, struct wakeup *w, uint32_t index);
-
-/*
  * Gives the lane this many rows, if it still wants them.  False: no memory.
  * Without the lock.
  */

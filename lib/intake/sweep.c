@@ -152,18 +152,6 @@ static void go_on(struct bucket *b, struct sweeping *s, struct words w)
 	s->left -= s->left < w.n ? s->left : w.n;
 }
 
-/* After a peak, nearly all words may be vacant: many are passed at once. */
-static bool pass(struct bucket *b, struct sweeping *s, uint32_t word)
-{
-	const struct slots *t = &b->slots;
-
-	if (!slots_all_vacant(t, word) ||
-	    atom32_load(&slots_vacant(t, word)->touched) != 0)
-		return false;
-	go_on(b, s, (struct words){word, VACANT_WORDS});
-	return true;
-}
-
 /* Chooses words to give back on its way.  Under the lock. */
 static void sweep_some(struct bucket *b, struct sweeping *s)
 {
@@ -175,8 +163,11 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 	     i++) {
 		struct words page = next_page(b);
 
-		if (t->held.n == 0 && pass(b, s, page.first))
+		/* After a peak, nearly all may be vacant: many count as one. */
+		if (t->held.n == 0 && slots_all_vacant(t, page.first)) {
+			go_on(b, s, (struct words){page.first, VACANT_WORDS});
 			continue;
+		}
 		go_on(b, s, page);
 		for (uint32_t k = page.first; k < b->visited; k++)
 			if (k > 0 && k < t->fresh)

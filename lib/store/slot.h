@@ -257,12 +257,19 @@ static inline void *slot_arg(const struct slot *s)
 /*
  * An armed timer dies, which is the usual case of slot_cancel.  False: it is in
  * another state.  Acquire: pairs with the store in slot_arm.
+ *
+ * An old id writes nothing: a compare-and-swap that fails would write what is
+ * there, and so bring the memory of a vacant word back (vacancy.h).  So the
+ * state is read first; and for the timers of another CPU, the line is fetched
+ * once, to be written.
  */
 static inline bool slot_kill(struct slot *s, uint64_t id)
 {
 	uint32_t armed = slot_word(id), dead = armed ^ SLOT_ARMED ^ SLOT_DEAD;
 
+	prefetch_to_write(s);
 	return likely(slot_state(armed) == SLOT_ARMED) &&
+	       likely(atom32_load(&s->state) == armed) &&
 	       likely(atom32_swap_acquire(&s->state, armed, dead) == armed);
 }
 

@@ -25,7 +25,7 @@ static size_t chunk_bytes(int chunk)
 	uint32_t n = chunk > 0 ? chunk_size(chunk) : 0;
 
 	return slot_bytes(chunk) + n * SLOT_WORD_BYTES +
-	       (n + VACANT_WORDS - 1) / VACANT_WORDS * sizeof(struct vacant);
+	       (n + VACANT_WORDS - 1) / VACANT_WORDS * sizeof(atom32);
 }
 
 void slots_init(struct slots *t, uint32_t bucket, uint32_t shift)

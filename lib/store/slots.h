@@ -57,14 +57,9 @@ _Static_assert(sizeof(struct slot_floor) == sizeof(uint64_t),
 #define SLOT_WORD_BYTES (sizeof(uint64_t) + sizeof(struct slot_floor))
 
 /*
- * Which of 32 words have memory, and which of the others were touched: a bit
- * each.  Behind the floors.
+ * Behind the floors: which of 32 words have memory, a bit each.  Written under
+ * the lock, read by any thread.
  */
-struct vacant {
-	atom32 there;   /* written under the lock, read by any thread */
-	atom32 touched; /* set by any thread, cleared under the lock */
-};
-
 #define VACANT_WORDS 32
 
 /* Words one behind the other. */
@@ -104,8 +99,6 @@ struct slots {
 	/* Constant. */
 	uint32_t bucket;
 	uint32_t shift; /* how many bits of an index are the bucket */
-	/* How many vacant words were touched.  Any thread; orders nothing. */
-	atom32 touched;
 	/*
 	 * Written under the bucket's lock, read by any thread.  The members
 	 * just above are seldom written.  So a thread that cancels on another
@@ -294,22 +287,22 @@ static inline bool slots_any(const struct slots *t)
 	       *slots_word(t, t->last) == UINT64_MAX;
 }
 
-/* Of a word that is not the first. */
-static inline struct vacant *slots_vacant(const struct slots *t, uint32_t word)
+/* Which words have memory: this one, which is not the first, and others. */
+static inline atom32 *slots_there(const struct slots *t, uint32_t word)
 {
 	unsigned chunk = 31 ^ (unsigned)__builtin_clz(word);
 	uint32_t first = UINT32_C(1) << chunk;
 	/* A chunk has as many words, and floors, as the first's number. */
 	uint64_t *end = t->bits[chunk] + 3 * (size_t)first;
 
-	return (struct vacant *)end + (word - first) / VACANT_WORDS;
+	return (atom32 *)end + (word - first) / VACANT_WORDS;
 }
 
 /* Is it the first of 32 words that are all vacant?  Under the lock. */
 static inline bool slots_all_vacant(const struct slots *t, uint32_t word)
 {
 	return word % VACANT_WORDS == 0 && word > 0 &&
-	       atom32_load(&slots_vacant(t, word)->there) == 0;
+	       atom32_load(slots_there(t, word)) == 0;
 }
 
 /* Under the lock. */

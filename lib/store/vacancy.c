@@ -16,7 +16,7 @@ struct slot_floor *slots_floor(const struct slots *t, uint32_t word)
  */
 static uint32_t vacant_from(const struct slots *t, uint32_t word)
 {
-	return ~atom32_load_acquire(&slots_vacant(t, word)->there) >>
+	return ~atom32_load_acquire(slots_there(t, word)) >>
 	       word % VACANT_WORDS;
 }
 
@@ -32,15 +32,12 @@ bool vacancy_has(const struct slots *t, uint32_t word)
  */
 static void note(struct slots *t, uint32_t word, bool vacant)
 {
-	atom32 *there = &slots_vacant(t, word)->there;
+	atom32 *there = slots_there(t, word);
 	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS;
 	uint32_t others = atom32_load(there) & ~bit;
 
 	atom32_store_release(there, vacant ? others : others | bit);
 }
-
-/* When so many more have been touched, somebody is told. */
-#define TOUCHED_MANY 64
 
 void vacancy_next_period(struct slots *t)
 {
@@ -92,42 +89,6 @@ static bool is_free(const struct slots *t, struct words page)
 	return true;
 }
 
-/*
- * Changes the bit that says whether the word was touched.  False: it is so.
- * Pairs with itself: the bit is cleared before the word is emptied, so who
- * touches it once more meanwhile sets it again.
- */
-static bool change_touched(struct slots *t, uint32_t word, bool from)
-{
-	atom32 *touched = &slots_vacant(t, word)->touched;
-	uint32_t bit = UINT32_C(1) << word % VACANT_WORDS, was;
-
-	do {
-		was = atom32_load(touched);
-		if (!(was & bit) == from)
-			return false;
-	} while (atom32_swap(touched, was, was ^ bit) != was);
-	return true;
-}
-
-bool vacancy_touch(struct slots *t, uint32_t word)
-{
-	return vacancy_has(t, word) && change_touched(t, word, false) &&
-	       atom32_add(&t->touched, 1) % TOUCHED_MANY == TOUCHED_MANY - 1;
-}
-
-/* Was a word of this page touched, and are all of them vacant? */
-static bool is_touched(struct slots *t, struct words page)
-{
-	bool touched = false, vacant = true;
-
-	for (uint32_t i = page.first; i < page.first + page.n; i++) {
-		vacant = vacant && vacancy_has(t, i);
-		touched |= change_touched(t, i, true);
-	}
-	return touched && vacant;
-}
-
 /* Do these pages lie one behind the other, in the same chunk? */
 static bool is_joined(struct words page, struct words above)
 {
@@ -148,13 +109,10 @@ static void make_vacant(struct slots *t, struct words page)
 
 bool vacancy_choose(struct slots *t, struct words page)
 {
-	if (page.first <= 1 || !is_joined(t->held, page))
+	if (page.first <= 1 || !is_joined(t->held, page) ||
+	    vacancy_surplus(t) < page.n || !is_free(t, page))
 		return false;
-	if (!is_touched(t, page)) {
-		if (vacancy_surplus(t) < page.n || !is_free(t, page))
-			return false;
-		make_vacant(t, page);
-	}
+	make_vacant(t, page);
 	t->held = (struct words){t->held.n > 0 ? t->held.first : page.first,
 				 t->held.n + page.n};
 	return true;

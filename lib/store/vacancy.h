@@ -23,7 +23,7 @@
  * or added.  Between these, a word belongs to the thread that has chosen or
  * taken it: none of its slots is free, and no timer is in it.
  *
- * The driver: choose, empty, keep.  Any thread: touch, take, fill, add.
+ * The driver: choose, empty, keep.  Any thread: take, fill, add.
  * As the name says, or else under the lock: the rest.  test/model/vacancy.pml
  * is a model of this for Spin.
  */
@@ -54,9 +54,8 @@ INTERNAL uint32_t vacancy_surplus_later(const struct slots *t);
 /*
  * Chooses this page of words to give it back, with those that were chosen since
  * others were kept (t->held): its words are no longer free, and cannot be taken
- * until they are kept.  Or, if it was given back, but was touched since then,
- * to give it back once more.  False: there is no surplus, not all of them are
- * free, or they do not lie right behind those.  Under the lock.
+ * until they are kept.  False: there is no surplus, not all of them are free, or
+ * they do not lie right behind those.  Under the lock.
  */
 INTERNAL bool vacancy_choose(struct slots *t, struct words page);
 
@@ -96,13 +95,6 @@ INTERNAL void vacancy_add(struct slots *t, uint32_t word);
 
 /* The one that would be taken.  Under the lock. */
 INTERNAL uint32_t vacancy_next(struct slots *t);
-
-/*
- * A cancel with an old id writes to its slot, if only what is there, and so
- * makes the system give memory.  This says that it may have been done to
- * this word.  True: since then many have been touched.  Any thread.
- */
-INTERNAL bool vacancy_touch(struct slots *t, uint32_t word);
 
 /* The floor of a word that is not the first. */
 INTERNAL struct slot_floor *slots_floor(const struct slots *t, uint32_t word);

@@ -9,7 +9,7 @@
  * way, or by the driver.  Another thread cancels at any time, with any id that
  * there ever was, however old.  The driver runs timers, and gives words back at
  * any time when all their slots are free, or finds that the system does not
- * take them, or only some of them.  It may empty vacant ones again.  What must
+ * take them, or only some of them.  What must
  * hold:
  *
  *  - No id names a second timer: a slot has no generation twice, and no timer
@@ -34,11 +34,10 @@
  * back if some of its slots are free), STAYS_FREE (its slots stay free until
  * the memory is gone), FILL_AFTER_ADD (it is filled in when its slots are free
  * already), COUNT_EARLY (it counts as there when it is taken), KEPT_BARE (what
- * the system took, before it refused the rest, stays empty), FLOOR_ANEW (when a
- * vacant word is emptied again, its floor is that of the empty slots),
- * HIGH_FLOOR (a word is given back though one of its slots is half used up),
- * BEGIN_AGAIN (a timer's tickets begin again at the lowest), USED_AGAIN (a worn
- * slot gets another timer).
+ * the system took, before it refused the rest, stays empty), HIGH_FLOOR (a word
+ * is given back though one of its slots is half used up), BEGIN_AGAIN (a timer's
+ * tickets begin again at the lowest), USED_AGAIN (a worn slot gets another
+ * timer).
  *
  * Where the code has these steps:
  *
@@ -59,7 +58,6 @@
  *	run_timer	intake/expiry.c expiry_hand_over expiry_begin expiry_end
  *	run_timer	intake/collect.c bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free is_high
- *	again		store/vacancy.c vacancy_choose is_touched
  *	note_floor	store/vacancy.c note_floor
  *	note_floors	store/vacancy.c vacancy_empty
  *	give_back	store/vacancy.c vacancy_empty
@@ -493,39 +491,10 @@ inline choose(first, n)
 	UNLOCK
 }
 
-/* A word that was given back, and touched since then. */
-inline again(first, n)
-{
-	LOCK;
-	atomic {
-		if
-		:: vacant[0] -> first = 0; n = 1
-#if WORDS > 1
-		:: vacant[1] -> first = 1; n = 1
-		:: vacant[0] && vacant[1] -> first = 0; n = 2
-#endif
-		:: n = 0
-		fi;
-		if
-		:: n > 0 -> vacant[first] = false
-		:: else
-		fi;
-		if
-		:: n > 1 -> vacant[first + 1] = false
-		:: else
-		fi
-	}
-	UNLOCK
-}
-
 #define HIGHER(a, b) ((a) > (b) -> (a) : (b))
 
 inline note_floor(w, s)
 {
-#ifdef FLOOR_ANEW
-	floor_word[w] = 0;
-	floor_ticket[w] = 0;
-#endif
 	for (s : w * SLOTS .. w * SLOTS + SLOTS - 1) {
 #ifdef FLOOR_OF_ONE
 		floor_word[w] = word[s];
@@ -608,10 +577,7 @@ inline keep(first, n, w, emptied)
 
 inline sweep(first, n, w, s, emptied, gone)
 {
-	if
-	:: choose(first, n)
-	:: again(first, n)
-	fi;
+	choose(first, n);
 	if
 	:: n > 0 ->
 #ifndef FLOOR_LATE

@@ -15,7 +15,7 @@ two_users="-DUSERS=2 -DSTEPS=2"
 holds assertions "$one_user"
 holds assertions "$two_words"
 caught assertions "$one_user" NO_FLOOR NO_TICKET_FLOOR FLOOR_OF_ONE FLOOR_LATE \
-	IN_USE STAYS_FREE COUNT_EARLY KEPT_BARE FLOOR_ANEW
+	IN_USE STAYS_FREE COUNT_EARLY KEPT_BARE
 holds assertions "$one_user -DWORN=2"
 holds assertions "$one_user -DWORN=3"
 caught assertions "$one_user -DWORN=2" BEGIN_AGAIN USED_AGAIN

@@ -376,89 +376,6 @@ START_TEST(the_system_keeps_a_part)
 }
 END_TEST
 
-/* A late cancel in each word, or each third, or one; what is there is seen. */
-static void touch(uint32_t apart)
-{
-	uint32_t n = 0, told = 0;
-
-	for (uint32_t i = 2; i < t.fresh; i += apart) {
-		struct slot *s = slots_get(&t, i << SLOT_WORD_LOG2);
-
-		if (!vacancy_has(&t, i)) {
-			must(!vacancy_touch(&t, i));
-			continue;
-		}
-		must(!slot_kill(s, (uint64_t)SLOT_ARMED << 32));
-		s->deadline = 1;
-		told += vacancy_touch(&t, i);
-		/* It was told already. */
-		must(!vacancy_touch(&t, i));
-		n++;
-	}
-	ck_assert_uint_gt(n, 0);
-	ck_assert_uint_le(told, 1);
-	ck_assert_uint_ge(give(), n);
-	ck_assert_uint_eq(give(), 0);
-	for (uint32_t i = 2; i < t.fresh; i++)
-		must(!vacancy_has(&t, i) ||
-		     slots_get(&t, i << SLOT_WORD_LOG2)->deadline == 0);
-}
-
-/* Who touches many is told. */
-START_TEST(many_are_told)
-{
-	uint32_t told = 0, n = 0;
-
-	begin_full();
-	free_all();
-	pass_periods();
-	ck_assert_uint_gt(give(), 0);
-	for (int round = 0; round < 8; round++) {
-		for (uint32_t i = 2; i < t.fresh; i++) {
-			n += vacancy_has(&t, i);
-			told += vacancy_touch(&t, i);
-		}
-		ck_assert_uint_gt(give(), 0);
-	}
-	ck_assert_uint_eq(told, n / 64);
-	ck_assert_uint_gt(told, 0);
-	end();
-}
-END_TEST
-
-/* Also what was taken since then, which stays. */
-START_TEST(what_is_touched_goes_again)
-{
-	static struct old old[N];
-	uint32_t word;
-
-	begin_full();
-	for (int i = 0; i < N; i++)
-		old[i] = (struct old){
-			taken[i],
-			slot_id(taken[i], atom32_load(&taken[i]->state)),
-			slot_entry(taken[i])};
-	free_all();
-	pass_periods();
-	ck_assert_uint_gt(give(), 0);
-	touch(1);
-	touch(3);
-	touch(t.end);
-	word = vacancy_next(&t);
-	vacancy_touch(&t, word);
-	fill_one();
-	ck_assert(!vacancy_has(&t, word));
-	t.least = slots_words(&t);
-	ck_assert_uint_eq(give(), 0);
-	while (vacancy_next(&t) > 0)
-		fill_one();
-	for (int i = 0; i < N; i++)
-		arm(slots_any(&t) ? slots_take(&t) : take(&t), 0, NULL);
-	check_old(old, N);
-	end();
-}
-END_TEST
-
 /* Sanitizers are slow. */
 #ifdef UNDER_SANITIZER
 #define ROUNDS 60
@@ -536,8 +453,6 @@ int main(void)
 		the_system_keeps_it,
 		the_system_keeps_a_part,
 		old_ids_stay_refused,
-		what_is_touched_goes_again,
-		many_are_told,
 	};
 
 	return RUN_TESTS("vacancy", tests);

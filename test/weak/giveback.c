@@ -104,7 +104,7 @@ static void store_release(atom32 *a, uint32_t value)
 
 static struct counter ended;
 static char chunks[3 * SLOT_FIRST_NUMBER * sizeof(struct slot) +
-		   2 * SLOT_WORD_BYTES + sizeof(struct vacant)]
+		   2 * SLOT_WORD_BYTES + sizeof(atom32)]
 	__attribute__((aligned(4096)));
 static uint64_t counted;
 
@@ -122,7 +122,7 @@ static void setup(void)
 	slots_add_chunk(t, 1, chunks + SLOT_FIRST_NUMBER * sizeof(struct slot));
 	/* Both have memory. */
 	t->vacancies = 0;
-	atom32_store(&slots_vacant(t, 2)->there, 1 << 2 | 1 << 3);
+	atom32_store(slots_there(t, 2), 1 << 2 | 1 << 3);
 	t->fresh = 3;
 	bucket.visited = 2;
 	t->least = 0;
