@@ -45,21 +45,6 @@ bool heap_reserve(struct heap *h, size_t n)
 	return true;
 }
 
-/* Puts e in the hole at i or above it. */
-static void sift_up(struct heap *h, size_t i, struct entry e)
-{
-	while (i > 0) {
-		size_t above = (i - 1) / HEAP_ARITY;
-		const struct entry *parent = heap_at(h, above);
-
-		if (parent->deadline <= e.deadline)
-			break;
-		*heap_at(h, i) = *parent;
-		i = above;
-	}
-	*heap_at(h, i) = e;
-}
-
 static size_t earliest_child(const struct heap *h, size_t first)
 {
 	const struct entry *child = heap_at(h, first);
@@ -73,10 +58,10 @@ static size_t earliest_child(const struct heap *h, size_t first)
 	return first + best;
 }
 
-/* Puts e in the hole at i or below it. */
-static void sift_down(struct heap *h, size_t i, struct entry e)
+/* Puts e in the hole at the top or below it. */
+static void sift_down(struct heap *h, struct entry e)
 {
-	size_t first;
+	size_t i = 0, first;
 
 	while ((first = HEAP_ARITY * i + 1) < h->n) {
 		size_t below = earliest_child(h, first);
@@ -92,21 +77,28 @@ static void sift_down(struct heap *h, size_t i, struct entry e)
 
 void heap_push(struct heap *h, struct entry e)
 {
-	sift_up(h, h->n++, e);
+	size_t i = h->n++;
+
+	while (i > 0) {
+		size_t above = (i - 1) / HEAP_ARITY;
+		const struct entry *parent = heap_at(h, above);
+
+		if (parent->deadline <= e.deadline)
+			break;
+		*heap_at(h, i) = *parent;
+		i = above;
+	}
+	*heap_at(h, i) = e;
 }
 
-void heap_remove(struct heap *h, size_t i)
+struct entry heap_pop(struct heap *h)
 {
-	struct entry last = *heap_at(h, --h->n);
+	struct entry first = *heap_at(h, 0), last = *heap_at(h, --h->n);
 
-	if (i < h->n) {
-		if (i > 0 &&
-		    last.deadline < heap_at(h, (i - 1) / HEAP_ARITY)->deadline)
-			sift_up(h, i, last);
-		else
-			sift_down(h, i, last);
-	}
+	if (h->n > 0)
+		sift_down(h, last);
 	if (unlikely(h->n < h->size / 4) && h->size > HEAP_KEEP &&
 	    h->size / 2 >= h->kept)
 		resize(h, h->size / 2);
+	return first;
 }

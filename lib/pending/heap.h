@@ -7,7 +7,7 @@
  *
  * Guarantees:
  *  1. The entry at position 0 is due no later than any other.
- *  2. heap_make_room and heap_reserve allocate memory; so does heap_remove, to
+ *  2. heap_make_room and heap_reserve allocate memory; so does heap_pop, to
  *     shrink the array.  Each may fail without harm.
  *  3. At least a quarter of the memory is used, except for eight pages, or for
  *     a reserve, or if there is no memory for a smaller array.
@@ -78,8 +78,8 @@ INTERNAL bool heap_reserve(struct heap *h, size_t n);
 /* There must be room. */
 INTERNAL void heap_push(struct heap *h, struct entry e);
 
-/* Removes the entry at position i; another takes its place. */
-INTERNAL void heap_remove(struct heap *h, size_t i);
+/* Takes out the earliest entry; there must be one. */
+INTERNAL struct entry heap_pop(struct heap *h);
 
 /* The memory of its entries. */
 static inline size_t heap_bytes(const struct heap *h)

@@ -17,9 +17,6 @@
 /* If the heap has fewer entries, the wheel is not used. */
 #define HEAP_SMALL 64
 
-/* To find a late entry in a full heap, it looks at the last ones. */
-#define LATE_LOOKS 16
-
 bool pending_init(struct pending *p, struct intake *in, struct wakeup *w)
 {
 	*p = (struct pending){.intake = in, .wakeup = w, .beyond = INT64_MAX};
@@ -112,10 +109,9 @@ void pending_add(struct pending *p, struct row r)
 /* Takes out the first block. */
 static struct block *take_first_block(struct pending *p)
 {
-	struct block *b = block_of(heap_at(&p->blocks, 0));
+	struct entry e = heap_pop(&p->blocks);
 
-	heap_remove(&p->blocks, 0);
-	return b;
+	return block_of(&e);
 }
 
 /*
@@ -137,32 +133,20 @@ static void send_back(struct pending *p, const struct entry *e, size_t n)
 	}
 }
 
-/* The position of one of the later entries of a full heap. */
-static TT_NOINLINE size_t a_late_one(const struct pending *p)
-{
-	size_t late = p->heap.n - 1;
-
-	for (size_t i = 1; i < LATE_LOOKS; i++)
-		if (heap_at(&p->heap, p->heap.n - 1 - i)->deadline >
-		    heap_at(&p->heap, late)->deadline)
-			late = p->heap.n - 1 - i;
-	return late;
-}
-
 /*
- * The heap is full.  Puts *e into the place of one that is later, which is in
- * *e then, if there is one.
+ * The heap is full.  Puts *e into the place of its last entry, which is in *e
+ * then, if that is later; mostly it is.  Otherwise something in the heap is due
+ * before *e, and is not kept from running.
  */
 static TT_NOINLINE void take_place(struct pending *p, struct entry *e)
 {
-	size_t at = a_late_one(p);
-	struct entry later = *heap_at(&p->heap, at);
+	struct entry last = *heap_at(&p->heap, p->heap.n - 1);
 
-	if (e->deadline >= later.deadline)
+	if (e->deadline >= last.deadline)
 		return;
-	heap_remove(&p->heap, at);
+	p->heap.n--;
 	heap_push(&p->heap, *e);
-	*e = later;
+	*e = last;
 }
 
 /* Or leaves it, or a later one, unqueued: no room, and no memory. */
@@ -350,7 +334,7 @@ static bool is_first_right(struct pending *p, int64_t now)
 
 	if (likely(is_of_use && e.deadline == first->deadline))
 		return true;
-	heap_remove(&p->heap, 0);
+	heap_pop(&p->heap);
 	if (is_of_use)
 		pending_file(p, e, now);
 	return false;
@@ -368,14 +352,6 @@ bool pending_next(struct pending *p, int64_t now, int64_t *ret_next)
 			return true;
 	}
 	return false;
-}
-
-struct entry pending_take(struct pending *p)
-{
-	struct entry e = *heap_at(&p->heap, 0);
-
-	heap_remove(&p->heap, 0);
-	return e;
 }
 
 /*

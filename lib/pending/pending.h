@@ -82,7 +82,10 @@ INTERNAL void pending_begin_turn(struct pending *p);
 INTERNAL bool pending_next(struct pending *p, int64_t now, int64_t *ret_next);
 
 /* Takes out the entry that pending_next has found. */
-INTERNAL struct entry pending_take(struct pending *p);
+static inline struct entry pending_take(struct pending *p)
+{
+	return heap_pop(&p->heap);
+}
 
 /*
  * Files an entry: it is kept if it is near, and otherwise goes back to its

@@ -39,7 +39,7 @@ START_TEST(sorts_any_deadline)
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_le(last, heap_at(&h, 0)->deadline);
 		last = heap_at(&h, 0)->deadline;
-		heap_remove(&h, 0);
+		heap_pop(&h);
 		heap_check(&h);
 	}
 	ck_assert_uint_eq(h.n, 0);
@@ -47,7 +47,7 @@ START_TEST(sorts_any_deadline)
 }
 END_TEST
 
-/* Push and remove at random, against an array that is sorted. */
+/* Push and pop at random, against an array that is sorted. */
 START_TEST(random_against_sorted)
 {
 	enum { STEPS = 4000, MAX = 700 };
@@ -67,17 +67,12 @@ START_TEST(random_against_sorted)
 			heap_push(&h, e);
 			model[n++] = e;
 		} else {
-			size_t at = random_below(&rng, 2)
-					    ? 0
-					    : random_below(&rng, n);
-			uint64_t id = heap_at(&h, at)->ticket;
+			struct entry first = heap_pop(&h);
 			size_t i = 0;
 
-			while (model[i].ticket != id)
+			while (model[i].ticket != first.ticket)
 				i++;
-			ck_assert_int_eq(model[i].deadline,
-					 heap_at(&h, at)->deadline);
-			heap_remove(&h, at);
+			ck_assert_int_eq(model[i].deadline, first.deadline);
 			model[i] = model[--n];
 		}
 		heap_check(&h);
@@ -86,7 +81,7 @@ START_TEST(random_against_sorted)
 	qsort(model, n, sizeof(model[0]), by_deadline);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_eq(heap_at(&h, 0)->deadline, model[i].deadline);
-		heap_remove(&h, 0);
+		heap_pop(&h);
 	}
 	heap_destroy(&h);
 }
@@ -104,7 +99,7 @@ START_TEST(gives_memory_back)
 	}
 	heap_check(&h);
 	while (h.n > 0) {
-		heap_remove(&h, h.n - 1);
+		heap_pop(&h);
 		heap_check(&h);
 		ck_assert(h.size <= HEAP_KEEP || h.n >= h.size / 4);
 	}
@@ -127,8 +122,8 @@ START_TEST(does_not_change_its_size_in_turn)
 	size = h.size;
 	for (int i = 0; i < 10; i++) {
 		heap_push(&h, (struct entry){0, 0, 0});
-		heap_remove(&h, 0);
-		heap_remove(&h, 0);
+		heap_pop(&h);
+		heap_pop(&h);
 		ck_assert_uint_eq(h.size, size);
 		heap_push(&h, (struct entry){0, 0, 0});
 		heap_check(&h);
@@ -154,7 +149,7 @@ START_TEST(keeps_a_reserve)
 		heap_push(&h, (struct entry){i, 0, 0});
 	ck_assert_uint_eq(h.size, size);
 	while (h.n > 0)
-		heap_remove(&h, 0);
+		heap_pop(&h);
 	ck_assert_uint_eq(h.size, size);
 	heap_destroy(&h);
 }

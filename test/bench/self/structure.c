@@ -139,7 +139,7 @@ static struct costs measure_heap(size_t n)
 	added = process_cpu_ns();
 	while (h.n > 0) {
 		check_order(&last, heap_at(&h, 0)->deadline);
-		heap_remove(&h, 0);
+		heap_pop(&h);
 	}
 	end = process_cpu_ns();
 	heap_destroy(&h);
