@@ -11,7 +11,7 @@
 void wakeup_init(struct wakeup *w, struct watch *watch)
 {
 	memset(w, 0, sizeof(*w));
-	w->arrivals = w->awake_since = INT64_MAX;
+	w->arrivals = INT64_MAX;
 	w->sleep = w->next = AWAKE;
 	w->rested = INT64_MIN;
 	w->by = INT64_MAX;
@@ -37,15 +37,11 @@ void wakeup_close(struct wakeup *w)
 	w->n = 0;
 }
 
-/*
- * Counts the time for which the driver was awake until now, if it was.  Under
- * the lock.
- */
-static void count_awake(struct wakeup *w, int64_t now)
+/* The driver is awake from now on, or asleep.  Under the lock. */
+static void set_awake(struct wakeup *w, bool awake, int64_t now)
 {
-	if (w->awake_since < now)
-		w->awake += now - w->awake_since;
-	w->awake_since = INT64_MAX;
+	if (awake != (w->awake < 0))
+		w->awake += awake ? -now : now;
 }
 
 void wakeup_set_awake(struct wakeup *w, bool awake)
@@ -53,9 +49,7 @@ void wakeup_set_awake(struct wakeup *w, bool awake)
 	int64_t now = clock_now(CLOCK_MONOTONIC);
 
 	lock_acquire(&w->lock);
-	count_awake(w, now);
-	if (awake)
-		w->awake_since = now;
+	set_awake(w, awake, now);
 	lock_release(&w->lock);
 }
 
@@ -67,7 +61,7 @@ int64_t wakeup_awake(struct wakeup *w)
 	int64_t now = clock_now(CLOCK_MONOTONIC), t;
 
 	lock_acquire(&w->lock);
-	t = w->awake + (w->awake_since < now ? now - w->awake_since : 0);
+	t = w->awake < 0 ? w->awake + now : w->awake;
 	t = w->awake_told = clock_later(t, w->awake_told);
 	lock_release(&w->lock);
 	return t;
@@ -251,7 +245,7 @@ static void leave_asleep(struct wakeup *w, int64_t next, int64_t until,
 			 int64_t steady)
 {
 	set_asleep(w, next < w->by ? next : w->by, until);
-	count_awake(w, steady);
+	set_awake(w, false, steady);
 	lock_release(&w->lock);
 	PROBE1(sleep, until);
 }
@@ -351,7 +345,7 @@ void wakeup_end_sleep(struct wakeup *w)
 
 	lock_acquire(&w->lock);
 	kicked = w->kicked;
-	w->awake_since = now;
+	set_awake(w, true, now);
 	w->woken = w->kicked ? w->woken + 1 : 0;
 	counter_add(&w->wakeups, 1);
 	counter_add(&w->early, w->kicked);
