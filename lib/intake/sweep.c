@@ -191,13 +191,7 @@ bool sweep_step(struct bucket *b, struct sweeping *s)
 {
 	struct words held;
 
-	if (!s->waits && !lock_try(&b->lock)) {
-		s->waits = true;
-		return true;
-	}
-	if (s->waits)
-		lock_acquire_hot(&b->lock);
-	s->waits = false;
+	lock_acquire_hot(&b->lock);
 	if (!s->begun)
 		begin(b, s);
 	s->gave = false;

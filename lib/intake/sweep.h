@@ -49,7 +49,6 @@ INTERNAL bool sweep_until_found(struct bucket *b, uint64_t *looks);
 struct sweeping {
 	bool begun;
 	bool ends;       /* a period ends with it; see vacancy.h */
-	bool waits;      /* the lock was held: the next step waits for it */
 	uint32_t left;   /* words that it has not seen */
 	uint64_t seen;   /* slots in use that it has seen */
 	uint64_t freed;  /* those of them that it has freed */

@@ -438,28 +438,6 @@ START_TEST(it_counts_what_it_sees)
 }
 END_TEST
 
-/* The lock is held: this step does nothing, and the next one waits. */
-START_TEST(a_step_that_meets_the_lock_is_not_the_last)
-{
-	struct sweeping s = {0};
-	struct bucket *b;
-
-	start_empty();
-	b = only_bucket();
-	schedule_all(1, HOUR);
-	cancel_all(0, 1);
-	lock_acquire(&b->lock);
-	ck_assert(sweep_step(b, &s));
-	ck_assert_uint_eq(s.seen, 0);
-	lock_release(&b->lock);
-	while (sweep_step(b, &s))
-		;
-	ck_assert_uint_eq(s.seen, 1);
-	ck_assert_uint_eq(slots_in_use(), 0);
-	end();
-}
-END_TEST
-
 /*
  * Between two steps.  A bucket with one timer, whose entry the driver has.
  */
@@ -929,7 +907,6 @@ int main(void)
 		calls_sweep_again_where_there_are_more,
 		a_step_takes_a_part,
 		it_counts_what_it_sees,
-		a_step_that_meets_the_lock_is_not_the_last,
 		cancelled_meanwhile,
 		handed_over_meanwhile,
 		disarmed_and_handed_over_meanwhile,
