@@ -151,7 +151,6 @@ static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 	struct slot *s;
 	int r = find_slot(tt, id, &s);
 
-
 	return unlikely(r < 0) ? r : cancelled(tt, s, id, slot_cancel(s, id));
 }
 

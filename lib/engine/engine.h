@@ -32,7 +32,6 @@ struct reclaim {
 	bool found; /* there was in this one */
 	/* A bucket's turn. */
 	struct bucket *bucket; /* NULL: none */
-	bool restores;         /* it may have unqueued timers to restore */
 	bool sweeps;           /* it is being swept */
 	struct sweeping sweep;
 	uint64_t left;  /* looks */

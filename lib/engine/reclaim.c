@@ -2,15 +2,13 @@
 #include "engine/reclaim.h"
 #include "intake/arrival.h"
 #include "intake/garbage.h"
-#include "intake/unqueued.h"
 
 /*
- * How much time steps take, in entries that are opened: to restore a timer that
- * was unqueued, to sweep, and to give back 64 KiB.
+ * How much time steps take, in entries that are opened: to sweep, and to give
+ * back 64 KiB.
  */
-#define RESTORE_EFFORT 32
-#define SWEEP_EFFORT   128
-#define GIVE_EFFORT    (4 * BLOCK_ENTRIES)
+#define SWEEP_EFFORT 128
+#define GIVE_EFFORT  (4 * BLOCK_ENTRIES)
 
 static int64_t now(void)
 {
@@ -64,20 +62,11 @@ static bool next_bucket(struct engine *e)
 	if (t->bucket)
 		return true;
 	t->bucket = intake_take(e->intake, &t->buckets);
-	t->restores = t->sweeps = true;
+	t->sweeps = true;
 	t->sweep = (struct sweeping){.ends = t->ends};
 	t->left = t->looks;
 	t->sifts = 0;
 	return t->bucket != NULL;
-}
-
-static void restore(struct engine *e)
-{
-	struct reclaim *t = &e->reclaim;
-
-	t->restores = unqueued_restore(t->bucket, &e->wakeup, e->until);
-	if (t->restores)
-		e->effort += RESTORE_EFFORT;
 }
 
 /* Of those in use, if so many of those that were seen are of this kind. */
@@ -176,8 +165,6 @@ bool reclaim_step(struct engine *e)
 	t->active = next_bucket(e);
 	if (!t->active)
 		end_round(e);
-	else if (t->restores)
-		restore(e);
 	else if (t->sweeps)
 		sweep_once(e);
 	else if (t->sifts > 0)

@@ -250,10 +250,3 @@ TT_NOINLINE bool arrival_announce(struct bucket *b, struct wakeup *w,
 		b->state = BUCKET_KICKED;
 	return kick;
 }
-
-bool arrival_push_at_once(struct bucket *b, struct wakeup *w, struct lane *l,
-			  struct entry e)
-{
-	queue_push(&l->queue, e);
-	return arrival_visit_by(b, w, clock_add(e.deadline, -w->slack));
-}

@@ -21,18 +21,17 @@
 /* Where an arrival goes. */
 struct arrival {
 	struct lane *lane;
-	int64_t due; /* the entry's deadline */
+	int64_t due;  /* the entry's deadline */
+	bool at_once; /* it has passed: the driver does not wait for the slack */
 };
 
 /*
- * Results of arrival_begin.  AT_ONCE: as READY, and the deadline has passed, so
- * the driver must not sleep on for the slack.  NO_ROOM: there is no room for an
- * entry, so the timer must be unqueued.
+ * Results of arrival_begin.  NO_ROOM: there is no room for an entry, so the
+ * timer must be unqueued.
  */
 enum {
 	ARRIVAL_READY = 0,
-	ARRIVAL_AT_ONCE = 1,
-	ARRIVAL_NO_ROOM = 2,
+	ARRIVAL_NO_ROOM = 1,
 };
 
 /*
@@ -88,7 +87,16 @@ static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 {
 	unsigned lane = distance_lane(b->base, deadline);
 
-	return (struct arrival){&b->lane[lane], deadline};
+	return (struct arrival){&b->lane[lane], deadline, false};
+}
+
+/* The same among the old. */
+static inline struct arrival arrival_aim_old(struct bucket *b, int64_t deadline)
+{
+	struct arrival a = arrival_aim(b, deadline);
+
+	a.lane += LANE_OLD;
+	return a;
 }
 
 /* Is there room in the lane, or a spare block for it?  Under the lock. */
@@ -128,7 +136,7 @@ INTERNAL int arrival_without_room(struct bucket *b, struct wakeup *w, bool slot,
 /*
  * Takes the lock, and makes sure that there is room for an entry, and a slot if
  * that is asked for.  *now is as in struct timer.  Returns
- *  - READY, AT_ONCE or NO_ROOM, with the lock held;
+ *  - READY or NO_ROOM, with the lock held;
  *  - -ESHUTDOWN, with the lock free: the bucket is not open;
  *  - what arrival_grow returned, with the lock free.
  */
@@ -136,7 +144,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 				int64_t deadline, const int64_t *now,
 				struct arrival *a)
 {
-	int r, ready = ARRIVAL_READY;
+	int r;
 
 	lock_acquire_inline(&b->lock);
 	/* Not earlier: the CPU does this while it reads the bucket. */
@@ -144,12 +152,11 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	if (unlikely(deadline < a->lane->queue.nearest ||
 		     deadline < b->doubtful)) {
 		*a = arrival_place(b, w, deadline, *now);
-		if (w->slack > 0 && a->due <= b->now)
-			ready = ARRIVAL_AT_ONCE;
+		a->at_once = w->slack > 0 && a->due <= b->now;
 	}
 	while (likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)) {
 		if (likely(arrival_ready(b, a->lane, slot)))
-			return ready;
+			return ARRIVAL_READY;
 		lock_release_inline(&b->lock);
 		r = arrival_grow(b, w, a->lane, slot);
 		if (r < 0)
@@ -165,15 +172,14 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
  * caller must call wakeup_kick when the lock is free.
  */
 static inline bool arrival_push(struct bucket *b, struct wakeup *w,
-				struct lane *l, struct entry e)
+				const struct arrival *a, struct entry e)
 {
-	return unlikely(queue_push(&l->queue, e)) &&
-	       arrival_visit_by(b, w, e.deadline);
-}
+	int64_t by = unlikely(a->at_once) ? clock_add(e.deadline, -w->slack)
+					  : e.deadline;
 
-/* The same for an entry that must not wait for the slack. */
-INTERNAL bool arrival_push_at_once(struct bucket *b, struct wakeup *w,
-				   struct lane *l, struct entry e);
+	return unlikely(queue_push(&a->lane->queue, e) || a->at_once) &&
+	       arrival_visit_by(b, w, by);
+}
 
 /* Releases the lock; then wakes the driver if that is necessary. */
 static inline void arrival_leave(struct bucket *b, struct wakeup *w, bool kick)
@@ -185,7 +191,7 @@ static inline void arrival_leave(struct bucket *b, struct wakeup *w, bool kick)
 
 /* As arrival_push; then arrival_leave. */
 static inline void arrival_add(struct bucket *b, struct wakeup *w,
-			       struct lane *l, struct entry e)
+			       const struct arrival *a, struct entry e)
 {
-	arrival_leave(b, w, arrival_push(b, w, l, e));
+	arrival_leave(b, w, arrival_push(b, w, a, e));
 }

@@ -102,12 +102,11 @@ static size_t put_some(struct bucket *b, struct wakeup *w,
 	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
 		bool grows;
 
-		*a = arrival_aim(b, e[n - 1].deadline);
-		a->lane += LANE_OLD;
+		*a = arrival_aim_old(b, e[n - 1].deadline);
 		grows = !queue_has_room(&a->lane->queue, 1);
 		if (!arrival_has_room(b, a->lane))
 			break;
-		arrival_push(b, w, a->lane, e[--n]);
+		arrival_push(b, w, a, e[--n]);
 		if (unlikely(grows))
 			arrival_visit_by(b, w, bucket_visit_at(b, a->lane));
 	}
@@ -117,7 +116,7 @@ static size_t put_some(struct bucket *b, struct wakeup *w,
 size_t bucket_put(struct bucket *b, struct wakeup *w, const struct entry *e,
 		  size_t n)
 {
-	struct arrival a = {NULL, 0};
+	struct arrival a = {NULL, 0, false};
 	bool grown = false;
 
 	while (n > 0) {

@@ -45,9 +45,9 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	if (unlikely(added))
 		arrival_leave(b, w, false);
 	else if (likely(r == ARRIVAL_READY))
-		arrival_add(b, w, a.lane, e);
+		arrival_add(b, w, &a, e);
 	else
-		unqueued_add(b, w, a.lane, s, r);
+		unqueued_add(b, w, s);
 	PROBE4(schedule, id, t->deadline, t->fn, t->arg);
 	return 0;
 }
@@ -191,9 +191,9 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (r == HANDED_OVER)
 		return move_handed_over(b, w, s, deadline);
 	if (likely(room == ARRIVAL_READY))
-		arrival_add(b, w, a.lane, slot_entry(s));
+		arrival_add(b, w, &a, slot_entry(s));
 	else
-		unqueued_add(b, w, a.lane, s, room);
+		unqueued_add(b, w, s);
 	return 0;
 }
 

@@ -22,13 +22,9 @@ bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
 }
 
 TT_NOINLINE void unqueued_add(struct bucket *b, struct wakeup *w,
-			      struct lane *l, struct slot *s, int result)
+			      struct slot *s)
 {
-	bool kick = result == ARRIVAL_AT_ONCE
-			    ? arrival_push_at_once(b, w, l, slot_entry(s))
-			    : mark_unqueued(b, w, s);
-
-	arrival_leave(b, w, kick);
+	arrival_leave(b, w, mark_unqueued(b, w, s));
 }
 
 bool unqueued_leave(struct bucket *b, struct wakeup *w, const struct entry *e)
@@ -50,52 +46,29 @@ bool unqueued_leave(struct bucket *b, struct wakeup *w, const struct entry *e)
 bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 		   int64_t now)
 {
-	struct lane *l;
+	struct arrival a;
 	bool room, kick;
 
 	lock_acquire(&b->lock);
-	l = arrival_aim(b, s->queued).lane + LANE_OLD;
-	if (!arrival_has_room(b, l)) {
+	a = arrival_aim_old(b, s->queued);
+	if (!arrival_has_room(b, a.lane)) {
 		lock_release(&b->lock);
-		arrival_grow(b, w, l, false);
+		arrival_grow(b, w, a.lane, false);
 		lock_acquire(&b->lock);
 	}
 	arrival_is_open(b, w);
-	l = arrival_aim(b, s->queued).lane + LANE_OLD;
-	room = arrival_has_room(b, l);
+	a = arrival_aim_old(b, s->queued);
+	/* Later than its deadline: that had passed by then. */
+	a.at_once = s->queued <= now || s->queued > s->deadline;
+	room = arrival_has_room(b, a.lane);
 	if (room) {
 		slot_clear_handed_over(s);
-		/* Later than its deadline: that had passed by then. */
-		kick = s->queued > now && s->queued <= s->deadline
-			       ? arrival_push(b, w, l, slot_entry(s))
-			       : arrival_push_at_once(b, w, l, slot_entry(s));
+		kick = arrival_push(b, w, &a, slot_entry(s));
 	} else {
 		kick = mark_unqueued(b, w, s);
 	}
 	arrival_leave(b, w, kick);
 	return room;
-}
-
-bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now)
-{
-	struct slot *s;
-	uint32_t word;
-	bool freed;
-
-	if (!lock_try(&b->lock))
-		return false;
-	s = slot_heap_first(&b->unqueued, &b->slots);
-	if (!s) {
-		lock_release(&b->lock);
-		return false;
-	}
-	slot_heap_remove(&b->unqueued, &b->slots, s);
-	word = atom32_load(&s->state);
-	freed = slot_is_dead(word) && slot_free(s, word);
-	if (freed)
-		slots_give(&b->slots, s, s->index >> b->slots.shift);
-	lock_release(&b->lock);
-	return freed || unqueued_file(b, w, s, now);
 }
 
 struct entry unqueued_collect(struct bucket *b, struct slot *s)

@@ -5,19 +5,15 @@
  * it is due, or there is memory again.  It counts as handed over (expiry.h).
  *
  * The thread that schedules or reschedules: add.  The thread that a timer was
- * handed over to: file.  The driver: leave, restore, collect.  Any thread,
+ * handed over to: file.  The driver: leave, collect.  Any thread,
  * under the lock: move.  test/model/slot.pml is a model of this for Spin.
  */
 #pragma once
 
 #include "intake/bucket.h"
 
-/*
- * As arrival_add, if arrival_begin has returned AT_ONCE or NO_ROOM.  In the
- * second case, the timer is unqueued.
- */
-INTERNAL void unqueued_add(struct bucket *b, struct wakeup *w, struct lane *l,
-			   struct slot *s, int result);
+/* Instead of arrival_add, if arrival_begin has returned NO_ROOM. */
+INTERNAL void unqueued_add(struct bucket *b, struct wakeup *w, struct slot *s);
 
 /*
  * Gives a timer that is handed over an entry again, as an arrival.  If there is
@@ -37,13 +33,6 @@ INTERNAL bool unqueued_leave(struct bucket *b, struct wakeup *w,
  */
 INTERNAL bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t due);
-
-/*
- * Gives the first unqueued timer an entry again, as an arrival; or frees its
- * slot if the timer was cancelled.  False: there is none, or no memory, or the
- * lock is held.
- */
-INTERNAL bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now);
 
 /* An unqueued timer gets the entry that is returned.  Under the lock. */
 INTERNAL struct entry unqueued_collect(struct bucket *b, struct slot *s);

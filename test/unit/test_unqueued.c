@@ -170,37 +170,6 @@ START_TEST(the_first_due_are_handed_out)
 }
 END_TEST
 
-/* When there is memory again, as arrivals. */
-START_TEST(the_unqueued_are_restored)
-{
-	enum { N = 10 };
-	uint64_t id[N];
-
-	begin();
-	for (int i = 0; i < N; i++)
-		id[i] = schedule(NOW + SECOND + i);
-	ck_assert_uint_eq(take(NOW + SECOND), N);
-	for (int i = 0; i < N; i++)
-		unqueued_leave(bucket, &wakeup, &taken[i]);
-	ck_assert_int_eq(cancel(id[0]), 0);
-	/* If a thread holds the lock, the driver tries again later. */
-	lock_acquire(&bucket->lock);
-	ck_assert(!unqueued_restore(bucket, &wakeup, NOW));
-	lock_release(&bucket->lock);
-	for (int i = 0; i < N; i++) {
-		ck_assert(unqueued_restore(bucket, &wakeup, NOW));
-		bucket_check(bucket);
-	}
-	ck_assert(!unqueued_restore(bucket, &wakeup, NOW));
-	ck_assert_uint_eq(bucket_size(bucket), N - 1);
-	ck_assert_uint_eq(bucket->slots.used, N - 1);
-	ck_assert_int_eq(reschedule(id[1], NOW + MS), 0);
-	ck_assert_uint_eq(run_due(NOW + MS), 1);
-	ck_assert_uint_eq(run_all(), N - 2);
-	end();
-}
-END_TEST
-
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -212,7 +181,6 @@ int main(void)
 #endif
 		the_unqueued_wait,
 		the_first_due_are_handed_out,
-		the_unqueued_are_restored,
 	};
 
 	return RUN_TESTS("unqueued", tests);

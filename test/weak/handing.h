@@ -33,9 +33,6 @@ static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time)
 	return false;
 }
 
-/* Nothing is told to the driver anyway. */
-#define arrival_push_at_once arrival_push
-
 #include "intake/unqueued.c"
 
 void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s)

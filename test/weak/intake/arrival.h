@@ -16,14 +16,20 @@ static unsigned n_arrived;
 struct arrival {
 	struct lane *lane;
 	int64_t due;
+	bool at_once;
 };
 
-enum { ARRIVAL_READY, ARRIVAL_AT_ONCE };
+enum { ARRIVAL_READY };
 
 static inline struct arrival arrival_aim(struct bucket *b, int64_t deadline)
 {
 	(void)b;
-	return (struct arrival){NULL, deadline};
+	return (struct arrival){NULL, deadline, false};
+}
+
+static inline struct arrival arrival_aim_old(struct bucket *b, int64_t deadline)
+{
+	return arrival_aim(b, deadline);
 }
 
 /* For the short way (schedule.h), which no harness goes. */
@@ -43,7 +49,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	(void)slot;
 	(void)now;
 	lock_acquire(&b->lock);
-	*a = (struct arrival){NULL, deadline};
+	*a = arrival_aim(b, deadline);
 	return 0;
 }
 
@@ -54,11 +60,11 @@ static inline bool arrival_is_open(const struct bucket *b, struct wakeup *w)
 }
 
 static inline bool arrival_push(struct bucket *b, struct wakeup *w,
-				struct lane *l, struct entry e)
+				const struct arrival *a, struct entry e)
 {
 	(void)b;
 	(void)w;
-	(void)l;
+	(void)a;
 	weak_check(n_arrived < ARRIVALS, "too many entries");
 	arrived[n_arrived++] = e;
 	return false;
@@ -72,7 +78,7 @@ static inline void arrival_leave(struct bucket *b, struct wakeup *w, bool kick)
 }
 
 static inline void arrival_add(struct bucket *b, struct wakeup *w,
-			       struct lane *l, struct entry e)
+			       const struct arrival *a, struct entry e)
 {
-	arrival_leave(b, w, arrival_push(b, w, l, e));
+	arrival_leave(b, w, arrival_push(b, w, a, e));
 }
