@@ -153,7 +153,7 @@ static void schedule_starving(int from, int step, int n)
 static void must_be_few(int turns, uint32_t failures)
 {
 	ck_assert_int_gt(turns, 1);
-	ck_assert_int_lt(turns, STARVING / 8);
+	ck_assert_int_lt(turns, STARVING / 4);
 	ck_assert_uint_gt(failures, 0);
 	ck_assert_uint_lt(failures, STARVING);
 }
