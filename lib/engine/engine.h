@@ -19,22 +19,20 @@ struct reclaim {
 	int64_t began;  /* the last round; before that: engine_open */
 	int64_t period; /* when this period began; see store/vacancy.h */
 	int64_t due;    /* the driver must be awake then; INT64_MAX: never */
-	int64_t pause;  /* how long it may sleep */
+	int64_t pause;  /* from one round to the next, unless it was told */
 	/* A round. */
 	bool active;               /* it has begun, and has not ended */
 	bool told;                 /* it sweeps all; see garbage.h */
 	bool ends;                 /* the period ends with it */
 	struct bucket_set buckets; /* buckets whose turn has not come yet */
-	uint64_t looks;            /* for each bucket */
 	uint32_t used;             /* slots in use when it began */
-	uint64_t live;             /* timers, as far as it has seen */
+	uint64_t live;             /* timers that it has seen */
 	bool again; /* there may be something to do in the next round */
 	bool found; /* there was in this one */
 	/* A bucket's turn. */
 	struct bucket *bucket; /* NULL: none */
 	bool sweeps;           /* it is being swept */
 	struct sweeping sweep;
-	uint64_t left;  /* looks */
 	uint32_t sifts; /* blocks that are left to sift */
 };
 

@@ -34,20 +34,16 @@ int64_t reclaim_at(struct engine *e)
 static bool begin_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	int64_t begins = now(), passed = begins - t->began;
-	struct bucket_set used;
+	int64_t begins = now();
 
 	t->told = garbage_hear(&e->wakeup);
-	if (!t->told && begins < t->due && passed < RECLAIM_PERIOD_NS)
+	if (!t->told && begins < t->due && begins - t->began < t->pause)
 		return false;
 	t->began = begins;
 	t->ends = begins - t->period >= RECLAIM_PERIOD_NS;
 	if (t->ends)
 		t->period = begins;
-	t->buckets = used = intake_used(e->intake);
-	t->looks = (uint64_t)passed / RECLAIM_LOOK_NS;
-	t->looks = t->told ? UINT64_MAX
-			   : t->looks / (bucket_set_count(&used) + 1) + 1;
+	t->buckets = intake_used(e->intake);
 	t->used = atom32_load(&e->wakeup.used);
 	t->live = 0;
 	t->again = t->found = false;
@@ -64,17 +60,8 @@ static bool next_bucket(struct engine *e)
 	t->bucket = intake_take(e->intake, &t->buckets);
 	t->sweeps = true;
 	t->sweep = (struct sweeping){.ends = t->ends};
-	t->left = t->looks;
 	t->sifts = 0;
 	return t->bucket != NULL;
-}
-
-/* Of those in use, if so many of those that were seen are of this kind. */
-static uint64_t of_all(const struct sweeping *s, uint64_t kind, uint32_t used)
-{
-	uint64_t live = s->seen - s->freed;
-
-	return s->left == 0 || live == 0 ? kind : used * kind / live;
 }
 
 /*
@@ -84,19 +71,16 @@ static uint64_t of_all(const struct sweeping *s, uint64_t kind, uint32_t used)
 static void end_sweep(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	struct sweeping *s = &t->sweep;
+	uint32_t queued = (uint32_t)t->sweep.queued, blocks, need;
 	struct bucket *b = t->bucket;
-	uint32_t used, blocks, queued, need;
 	bool surplus;
 
 	lock_acquire_hot(&b->lock);
 	garbage_count(b, &e->wakeup);
-	used = b->slots.used;
 	blocks = garbage_blocks(b);
 	surplus = vacancy_surplus_later(&b->slots) > 0;
 	lock_release(&b->lock);
-	t->live += of_all(s, s->seen - s->freed, used);
-	queued = (uint32_t)of_all(s, s->queued, used);
+	t->live += t->sweep.seen - t->sweep.freed;
 	need = queued / BLOCK_ENTRIES + (queued < LANE_OLD ? queued : LANE_OLD);
 	t->sifts = blocks > GARBAGE_TIMES * need ? blocks - need : 0;
 	t->again = t->again || surplus;
@@ -107,17 +91,12 @@ static void sweep_once(struct engine *e)
 	struct reclaim *t = &e->reclaim;
 	struct sweeping *s = &t->sweep;
 	uint64_t seen = s->seen, freed = s->freed;
-	bool more = sweep_step(t->bucket, s), much;
 
-	seen = s->seen - seen;
-	freed = s->freed - freed;
-	much = 2 * freed > seen;
+	t->sweeps = sweep_step(t->bucket, s);
 	e->effort += s->gave ? GIVE_EFFORT : SWEEP_EFFORT;
-	t->found = t->found || s->gave || much;
+	t->found =
+		t->found || s->gave || 2 * (s->freed - freed) > s->seen - seen;
 	t->again = t->again || s->gave;
-	if (!much)
-		t->left -= seen < t->left ? seen : t->left;
-	t->sweeps = more && t->left > 0;
 	if (!t->sweeps)
 		end_sweep(e);
 }
@@ -148,9 +127,9 @@ static void end_round(struct engine *e)
 
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;
-	if (t->found || t->told || !t->again || used < t->used / 2 ||
-	    t->pause == 0)
-		t->pause = RECLAIM_PERIOD_NS;
+	if (t->found || t->told || !t->again || used < t->used / 2)
+		t->pause = clock_later(RECLAIM_PERIOD_NS,
+				       (int64_t)used * RECLAIM_SLOT_NS);
 	else if (t->pause < RECLAIM_REST_NS)
 		t->pause *= 2;
 	t->due = t->again ? now() + t->pause : INT64_MAX;

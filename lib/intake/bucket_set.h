@@ -24,15 +24,6 @@ static inline void bucket_set_add(struct bucket_set *s, uint32_t bucket)
 	s->word[bucket / 32] |= UINT32_C(1) << bucket % 32;
 }
 
-static inline uint32_t bucket_set_count(const struct bucket_set *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t used = s->used; used; used &= used - 1)
-		n += (uint32_t)__builtin_popcount(s->word[__builtin_ctz(used)]);
-	return n;
-}
-
 /* Takes out the lowest bucket.  False: the set is empty. */
 static inline bool bucket_set_take(struct bucket_set *s, uint32_t *ret_bucket)
 {

@@ -262,9 +262,12 @@ static int64_t time_of_burst(void)
 /* The thread may be moved while it schedules: a bucket for each of its CPUs. */
 static int buckets(void)
 {
-	const struct bucket_set used = intake_used(tt->engine.intake);
+	struct bucket_set used = intake_used(tt->engine.intake);
+	int n = 0;
 
-	return (int)bucket_set_count(&used);
+	while (intake_take(tt->engine.intake, &used))
+		n++;
+	return n;
 }
 
 /*

@@ -195,78 +195,63 @@ END_TEST
  * How far.
  */
 
-/* So many live that a round cannot see all: the next ones go on there. */
-START_TEST(goes_on_where_the_last_round_ended)
+/* However many live: the last ones are found, too. */
+START_TEST(a_round_sees_all)
 {
-	enum { N = RECLAIM_PERIOD_NS / RECLAIM_LOOK_NS, LAST = 1000 };
+	enum { N = 200000, LAST = 1000 };
 	static uint64_t last[LAST];
-	int rounds = 0;
 
 	begin(1);
 	for (int i = 0; i < N; i++)
 		schedule(now() + far + i);
 	for (int i = 0; i < LAST; i++)
 		last[i] = schedule(now() + far + N + i);
-	/* It was told of these, and has seen all. */
+	/* It was told of these. */
 	turn();
 	finish();
 	for (int i = 0; i < LAST; i++)
 		cancel(last[i]);
-	while (bare_slots_used() > N) {
-		ck_assert_int_lt(rounds, 4);
-		run_round();
-		rounds++;
-	}
-	ck_assert_int_gt(rounds, 1);
+	run_round();
+	ck_assert_uint_eq(bare_slots_used(), N);
 	bare_end();
 }
 END_TEST
 
-/* No time has passed, so only what costs nothing is done. */
-static void run_short_round(void)
+/* As if so many were in use: the more there are, the longer is the pause. */
+START_TEST(many_slots_make_rounds_seldom)
 {
-	engine.reclaim.began = clock_now(CLOCK_MONOTONIC);
-	engine.reclaim.due = engine.reclaim.began;
-	turn();
-	finish();
-}
+	for (uint32_t used = 0; used <= 64; used++) {
+		int64_t pause = used * INT64_C(1000000) * RECLAIM_SLOT_NS;
 
-START_TEST(goes_on_while_it_finds_much)
-{
-	begin(1);
-	schedule_all(1, 1);
-	for (int i = 0; i < ALL; i++) {
-		if (i % 8)
-			cancel(ids[i]);
+		begin(1);
+		cancel(schedule(now() + far));
+		atom32_store(&engine.wakeup.used, used * 1000000);
+		owe_round(&engine);
+		turn();
+		finish();
+		ck_assert_int_ge(engine.reclaim.pause, pause);
+		ck_assert_int_ge(engine.reclaim.pause, RECLAIM_PERIOD_NS);
+		ck_assert_int_le(engine.reclaim.pause,
+				 pause + RECLAIM_PERIOD_NS);
+		ck_assert(used == 0 || engine.reclaim.due != INT64_MAX);
+		/* Not before it is over, if nobody tells. */
+		cancel(schedule(now() + far));
+		let_pass(&engine, engine.reclaim.pause / 2);
+		turn();
+		finish();
+		ck_assert_uint_eq(bare_slots_used(), 1);
+		bare_end();
 	}
-	run_short_round();
-	ck_assert_uint_eq(bare_slots_used(), ALL / 8);
-	bare_end();
 }
 END_TEST
 
-START_TEST(ends_where_it_finds_little)
-{
-	begin(1);
-	schedule_all(1, 1);
-	for (int i = 0; i < ALL; i++) {
-		if (i % 8 == 0)
-			cancel(ids[i]);
-	}
-	run_short_round();
-	ck_assert_uint_lt(bare_slots_used(), ALL);
-	ck_assert_uint_gt(bare_slots_used(), ALL - ALL / 16);
-	bare_end();
-}
-END_TEST
-
-/* Each has its turn, however little time has passed. */
+/* Each has its turn. */
 START_TEST(all_buckets_have_their_turn)
 {
 	begin(MANY);
 	for (uint32_t i = 0; i < MANY; i++)
 		cancel(bare_schedule(i, now() + far, fn, NULL));
-	run_short_round();
+	run_round();
 	ck_assert_uint_eq(bare_slots_used(), 0);
 	bare_end();
 }
@@ -756,9 +741,8 @@ int main(void)
 		the_clock_does_not_matter,
 		ends_no_sleep,
 		wakes_the_driver_for_a_round,
-		goes_on_where_the_last_round_ended,
-		goes_on_while_it_finds_much,
-		ends_where_it_finds_little,
+		a_round_sees_all,
+		many_slots_make_rounds_seldom,
 		all_buckets_have_their_turn,
 		goes_around_and_ends,
 		a_bucket_whose_lock_is_held_has_its_turn,
