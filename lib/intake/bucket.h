@@ -78,7 +78,6 @@ struct bucket {
 	/* For sweep.c: words of slots, and slots in use. */
 	uint32_t swept;    /* where calls sweep next */
 	uint32_t found;    /* the word where sweep_until_found goes on */
-	uint32_t visited;  /* and where the driver does */
 	uint32_t sweep_at; /* with so many slots in use, calls sweep again */
 	uint32_t alone; /* so many found some, and recycling none since then */
 	struct counter repeated; /* runs after which the timer lived on */

@@ -128,50 +128,31 @@ bool sweep_until_found(struct bucket *b, uint64_t *looks)
 	return s.freed > 0;
 }
 
-/* The words that lie in the same page as the one where the driver goes on. */
-static struct words next_page(const struct bucket *b)
-{
-	uint32_t n = (uint32_t)(pages_size() / sizeof(struct slot)) >>
-		     SLOT_WORD_LOG2;
-
-	return (struct words){b->visited < b->slots.fresh ? b->visited : 0, n};
-}
-
-static void begin(struct bucket *b, struct sweeping *s)
-{
-	s->begun = true;
-	s->left = b->slots.fresh;
-	if (s->ends)
-		vacancy_next_period(&b->slots);
-}
-
-/* The driver goes on behind these words. */
-static void go_on(struct bucket *b, struct sweeping *s, struct words w)
-{
-	b->visited = w.first + w.n;
-	s->left -= s->left < w.n ? s->left : w.n;
-}
-
-/* Chooses words to give back on its way.  Under the lock. */
+/*
+ * Goes through the next words, by pages of them; and chooses some to give back
+ * on its way.  After a peak, nearly all may be vacant: many are passed at once.
+ * Under the lock.
+ */
 static void sweep_some(struct bucket *b, struct sweeping *s)
 {
+	const uint32_t in_page =
+		(uint32_t)(pages_size() / sizeof(struct slot)) >>
+		SLOT_WORD_LOG2;
 	struct slots *t = &b->slots;
 	uint64_t seen = s->seen;
 
-	for (int i = 0; s->left > 0 && s->seen - seen + i < STEP_LOOKS &&
+	for (int i = 0; s->at < t->fresh && s->seen - seen + i < STEP_LOOKS &&
 			t->held.n < VACANCY_MOST;
 	     i++) {
-		struct words page = next_page(b);
+		struct words page = {s->at, in_page};
 
-		/* After a peak, nearly all may be vacant: many count as one. */
 		if (t->held.n == 0 && slots_all_vacant(t, page.first)) {
-			go_on(b, s, (struct words){page.first, VACANT_WORDS});
+			s->at += VACANT_WORDS;
 			continue;
 		}
-		go_on(b, s, page);
-		for (uint32_t k = page.first; k < b->visited; k++)
-			if (k > 0 && k < t->fresh)
-				sweep_word(b, k, s);
+		for (; s->at < page.first + page.n; s->at++)
+			if (s->at > 0 && s->at < t->fresh)
+				sweep_word(b, s->at, s);
 		if (!vacancy_choose(t, page) && t->held.n > 0)
 			break;
 	}
@@ -190,15 +171,17 @@ static void give_back(struct bucket *b, struct sweeping *s, struct words w)
 bool sweep_step(struct bucket *b, struct sweeping *s)
 {
 	struct words held;
+	bool more;
 
 	lock_acquire_hot(&b->lock);
-	if (!s->begun)
-		begin(b, s);
+	if (s->at == 0 && s->ends)
+		vacancy_next_period(&b->slots);
 	s->gave = false;
 	sweep_some(b, s);
 	held = b->slots.held;
+	more = s->at < b->slots.fresh;
 	lock_release(&b->lock);
 	if (held.n > 0)
 		give_back(b, s, held);
-	return s->left > 0;
+	return more;
 }
