@@ -86,7 +86,7 @@ struct timerthread {
 	struct options options;
 	/* Protected by the mutex. */
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* something below has changed */
+	atom32 changes; /* a futex; written when something below has changed */
 	enum life life;
 	struct counter capped;    /* calls that failed at the cap */
 	struct counter no_memory; /* calls that found no memory, or no slots */
