@@ -71,8 +71,8 @@ void instance_leave(struct timerthread *tt)
 	 * for DRD, which takes a later one with its pthread_t for it.
 	 */
 	if (orphaned && !tt->turning && tt->driver == DRIVER_THREAD &&
-	    !tt->reaped && tt->joiners == 0) {
-		tt->reaped = true;
+	    tt->life != LIFE_STOPPED && tt->joiners == 0) {
+		tt->life = LIFE_STOPPED;
 		pthread_detach(tt->thread);
 	}
 	/* A run that an executor still has must not keep a descriptor open. */
@@ -91,17 +91,17 @@ static void reap(struct timerthread *tt)
 {
 	if (tt->runs.given > 0)
 		tool_acquire(&tt->runs);
-	if (!tt->reaped && tt->driver == DRIVER_THREAD) {
-		tt->reaped = tt->reaping = true;
+	if (!tt->reaped) {
+		tt->reaped = true;
 		pthread_mutex_unlock(&tt->mutex);
-		pthread_join(tt->thread, NULL);
+		if (tt->driver == DRIVER_THREAD)
+			pthread_join(tt->thread, NULL);
 		pthread_mutex_lock(&tt->mutex);
-		tt->reaping = false;
+		tt->life = LIFE_STOPPED;
 		tell_change(tt);
 	}
-	while (tt->reaping)
+	while (tt->life != LIFE_STOPPED)
 		await_change(tt, INT64_MAX);
-	tt->life = LIFE_STOPPED;
 }
 
 /*
