@@ -34,7 +34,7 @@ native="$native|<(linux/[a-z]+|sys/(prctl|timerfd|eventfd|epoll|syscall)).h>"
 # Beside what the compiler calls by itself, which begins with an underscore.
 functions='abort aligned_alloc calloc free malloc realloc'
 functions="$functions memcpy memmove memset strcmp strcpy strlen strnlen"
-functions="$functions pthread_(attr|cond|condattr|mutex)_[a-z_]+ pthread_detach"
+functions="$functions pthread_(attr|mutex)_[a-z_]+ pthread_detach"
 functions="$functions pthread_join pthread_key_create pthread_self"
 functions="$functions pthread_setcancelstate pthread_setspecific"
 base_functions='dladdr vsnprintf write'

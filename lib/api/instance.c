@@ -12,7 +12,6 @@ static void init(struct timerthread *tt)
 	engine_init(&tt->engine, tt);
 	tt->created = clock_now(CLOCK_MONOTONIC);
 	pthread_mutex_init(&tt->mutex, NULL);
-	condition_init(&tt->changed, CLOCK_MONOTONIC);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
 	tt->options.buckets = intake_default_buckets();

@@ -86,7 +86,7 @@ struct timerthread {
 	struct options options;
 	/* Protected by the mutex. */
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* something below has changed */
+	atom32 changes; /* a futex; written when something below has changed */
 	enum life life;
 	struct counter capped;    /* calls that failed at the cap */
 	struct counter no_memory; /* calls that found no memory, or no slots */
@@ -94,8 +94,7 @@ struct timerthread {
 	struct counter cancelled; /* the largest number reported; see stats.h */
 	struct counter recycled;  /* the same */
 	bool turning;     /* the driver is in a turn; a thread: until it ends */
-	bool reaped;      /* the thread was joined, or is, or need not be */
-	bool reaping;     /* it is being joined */
+	bool reaped;      /* one of the joiners does that, or has */
 	unsigned joiners; /* threads that wait for the end of callbacks */
 	pthread_t thread;
 	/* What protects these is said there. */

@@ -11,8 +11,35 @@
  */
 #include "api/instance.h"
 #include "base/keep.h"
+#include "os/futex.h"
 #include "os/memory.h"
 #include "os/tool.h"
+
+#include <limits.h>
+
+/*
+ * Something that the mutex protects has changed.  With the mutex held: once it
+ * is released, a thread that waits may free the instance.
+ */
+static void tell_change(struct timerthread *tt)
+{
+	atom32_add(&tt->changes, 1);
+	futex_wake(&tt->changes, INT_MAX);
+}
+
+/*
+ * Until the next change or, by CLOCK_MONOTONIC, the deadline; may return early
+ * for no reason.  With the mutex held, which it releases meanwhile: so the
+ * caller counts in joiners, or is the one that destroys.
+ */
+static void await_change(struct timerthread *tt, int64_t deadline)
+{
+	uint32_t seen = atom32_load(&tt->changes);
+
+	pthread_mutex_unlock(&tt->mutex);
+	futex_wait_until(&tt->changes, seen, CLOCK_MONOTONIC, deadline);
+	pthread_mutex_lock(&tt->mutex);
+}
 
 /*
  * Frees it and what start made for it.  Nothing of it may run.  inherited: in a
@@ -23,7 +50,6 @@ static void free_instance(struct timerthread *tt, bool inherited)
 	instances_remove(&tt->listed);
 	if (!inherited) {
 		await_empty(&tt->engine.await);
-		pthread_cond_destroy(&tt->changed);
 		pthread_mutex_destroy(&tt->mutex);
 	}
 	engine_close(&tt->engine, inherited);
@@ -45,14 +71,16 @@ void instance_leave(struct timerthread *tt)
 	 * for DRD, which takes a later one with its pthread_t for it.
 	 */
 	if (orphaned && !tt->turning && tt->driver == DRIVER_THREAD &&
-	    !tt->reaped && tt->joiners == 0) {
-		tt->reaped = true;
+	    tt->life != LIFE_STOPPED && tt->joiners == 0) {
+		tt->life = LIFE_STOPPED;
 		pthread_detach(tt->thread);
 	}
 	/* A run that an executor still has must not keep a descriptor open. */
 	if (over)
 		sleeper_close(&tt->engine.wakeup.sleeper, false);
-	pthread_cond_broadcast(&tt->changed);
+	/* Nobody waits before a stop, and a wake is a system call. */
+	if (tt->life != LIFE_RUNNING)
+		tell_change(tt);
 	pthread_mutex_unlock(&tt->mutex);
 	if (last)
 		free_instance(tt, false);
@@ -63,17 +91,17 @@ static void reap(struct timerthread *tt)
 {
 	if (tt->runs.given > 0)
 		tool_acquire(&tt->runs);
-	if (!tt->reaped && tt->driver == DRIVER_THREAD) {
-		tt->reaped = tt->reaping = true;
+	if (!tt->reaped) {
+		tt->reaped = true;
 		pthread_mutex_unlock(&tt->mutex);
-		pthread_join(tt->thread, NULL);
+		if (tt->driver == DRIVER_THREAD)
+			pthread_join(tt->thread, NULL);
 		pthread_mutex_lock(&tt->mutex);
-		tt->reaping = false;
-		pthread_cond_broadcast(&tt->changed);
+		tt->life = LIFE_STOPPED;
+		tell_change(tt);
 	}
-	while (tt->reaping)
-		pthread_cond_wait(&tt->changed, &tt->mutex);
-	tt->life = LIFE_STOPPED;
+	while (tt->life != LIFE_STOPPED)
+		await_change(tt, INT64_MAX);
 }
 
 /*
@@ -85,14 +113,14 @@ static int join_driver(struct timerthread *tt, int64_t deadline)
 	int r = 0;
 
 	tt->joiners++;
-	while (!instance_is_quiet(tt) && r == 0)
-		r = condition_wait(&tt->changed, &tt->mutex, deadline);
-	if (instance_is_quiet(tt)) {
+	while (!instance_is_quiet(tt) && clock_now(CLOCK_MONOTONIC) < deadline)
+		await_change(tt, deadline);
+	if (instance_is_quiet(tt))
 		reap(tt);
-		r = 0;
-	}
+	else
+		r = -ETIMEDOUT;
 	tt->joiners--;
-	return -r;
+	return r;
 }
 
 static void request_stop(struct timerthread *tt)
@@ -188,7 +216,7 @@ TT_EXPORT_RARE void timerthread_destroy(struct timerthread *tt)
 		return;
 	}
 	while (r == 0 && tt->joiners > 0)
-		pthread_cond_wait(&tt->changed, &tt->mutex);
+		await_change(tt, INT64_MAX);
 	atom32_store(&tt->engine.orphaned, 1);
 	runs_close_called(&tt->runs);
 	instance_leave(tt);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of the library's own, and its settings; and a condition variable,
- * with times as the library counts them.
+ * A thread of the library's own, and its settings.
  *
  * Guarantees:
  *  1. No signal is ever delivered to the thread, except those that a fault
@@ -18,7 +17,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
 #define THREAD_NAME_SIZE 16 /* Linux's limit, with the terminating zero byte */
 
@@ -44,16 +42,3 @@ INTERNAL void thread_prepare(const char *name, const void *owner);
  * data.  A later thread with its pthread_t does not.
  */
 INTERNAL bool thread_serves(const void *owner);
-
-/*
- * 0, or an error number.  Where condition variables cannot choose a clock, the
- * clock must be CLOCK_MONOTONIC.
- */
-INTERNAL int condition_init(pthread_cond_t *c, clockid_t clock);
-
-/*
- * As pthread_cond_timedwait(3), until the deadline on that clock; INT64_MAX:
- * for ever.  May return 0 early for no reason.
- */
-INTERNAL int condition_wait(pthread_cond_t *c, pthread_mutex_t *m,
-			    int64_t deadline);

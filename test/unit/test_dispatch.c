@@ -570,6 +570,18 @@ START_TEST(a_dispatch_is_short_if_nothing_runs)
 }
 END_TEST
 
+/* Before a stop nobody waits for the end of a turn, and a wake costs. */
+START_TEST(a_turn_wakes_nobody)
+{
+	begin();
+	schedule(0, note, NULL);
+	ck_assert_int_eq(dispatch(), 1);
+	ck_assert_int_eq(dispatch(), 0);
+	ck_assert_uint_eq(atom32_load(&tt->changes), 0);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -590,6 +602,7 @@ int main(void)
 		a_dispatch_is_short,
 		a_cut_batch_comes_first,
 		a_dispatch_is_short_if_nothing_runs,
+		a_turn_wakes_nobody,
 	};
 
 	return RUN_TESTS("dispatch", tests);

@@ -101,14 +101,14 @@ static void set_body(enum place *p, void (*what)(void))
 /* Until another thread waits for the end of this one. */
 static void wait_for_reaping(void)
 {
-	bool reaping;
+	bool reaped;
 
 	do {
 		sched_yield();
 		pthread_mutex_lock(&tt->mutex);
-		reaping = tt->reaping;
+		reaped = tt->reaped;
 		pthread_mutex_unlock(&tt->mutex);
-	} while (!reaping);
+	} while (!reaped);
 }
 
 /* The call that scheduled it must have returned. */

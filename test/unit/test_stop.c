@@ -294,24 +294,41 @@ END_TEST
 static __thread bool is_held_up, tells_of_sleep;
 static sem_t goes_on;
 
-/* The linker puts this in the place of pthread_cond_wait; see test_await.c. */
-int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
-int __real_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
-
-int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+static bool is_quiet(void)
 {
-	int r;
+	bool quiet;
 
-	if (tells_of_sleep && instance_is_quiet(tt))
-		sem_post(&ran);
-	r = __real_pthread_cond_wait(cond, mutex);
+	pthread_mutex_lock(&tt->mutex);
+	quiet = instance_is_quiet(tt);
+	pthread_mutex_unlock(&tt->mutex);
+	return quiet;
+}
+
+/* The linker puts this in the place of futex_wait_until. */
+void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline);
+void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline);
+
+/* Of each thread's waits for a change, every other one ends for no reason. */
+void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline)
+{
+	static __thread bool ends_early;
+
+	if (word == &tt->changes) {
+		ck_assert_int_eq(clock, CLOCK_MONOTONIC);
+		ends_early = !ends_early;
+		if (ends_early)
+			return;
+		if (tells_of_sleep && is_quiet())
+			sem_post(&ran);
+	}
+	__real_futex_wait_until(word, expected, clock, deadline);
 	if (is_held_up) {
-		pthread_mutex_unlock(mutex);
 		wait_for(&goes_on);
 		is_held_up = false;
-		pthread_mutex_lock(mutex);
 	}
-	return r;
 }
 
 static void *stop_late(void *arg)

@@ -685,21 +685,35 @@ START_TEST(random_long_before)
 END_TEST
 
 /*
- * The linker puts this in the place of condition_wait: who waits for the end of
- * a callback gives up, and notes until when it would have waited.
+ * The linker puts these in the place of futex_wait_until and clock_now: who
+ * waits for the end of a callback notes until when it would wait, and finds
+ * that this time has come.
  */
-int __real_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t until);
-int __wrap_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t until);
+void __real_futex_wait_until(atom32 *word, uint32_t value, clockid_t clock,
+			     int64_t deadline);
+void __wrap_futex_wait_until(atom32 *word, uint32_t value, clockid_t clock,
+			     int64_t deadline);
+int64_t __real_clock_now(clockid_t clock);
+int64_t __wrap_clock_now(clockid_t clock);
 
-static __thread bool gives_up;
+static __thread bool gives_up, has_waited;
 static int64_t waits_until;
 
-int __wrap_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t until)
+void __wrap_futex_wait_until(atom32 *word, uint32_t value, clockid_t clock,
+			     int64_t deadline)
 {
-	if (!gives_up || m != &tt->mutex)
-		return __real_condition_wait(c, m, until);
-	waits_until = until;
-	return ETIMEDOUT;
+	if (!gives_up || word != &tt->changes) {
+		__real_futex_wait_until(word, value, clock, deadline);
+		return;
+	}
+	ck_assert_int_eq(clock, CLOCK_MONOTONIC);
+	waits_until = deadline;
+	has_waited = true;
+}
+
+int64_t __wrap_clock_now(clockid_t clock)
+{
+	return has_waited ? waits_until : __real_clock_now(clock);
 }
 
 /* Whatever the clock shows, as much time is left until a deadline. */
@@ -719,7 +733,7 @@ START_TEST(a_stop_waits_for_as_long_as_is_left)
 		gives_up = true;
 		ck_assert_int_eq(timerthread_stop_until(tt, deadline),
 				 -ETIMEDOUT);
-		gives_up = false;
+		gives_up = has_waited = false;
 		if (deadline == TIMERTHREAD_NEVER) {
 			ck_assert_int_eq(waits_until, TIMERTHREAD_NEVER);
 		} else {

@@ -16,9 +16,10 @@
 #include "os/futex.h"
 #include "base/keep.h"
 #include "os/clock.h"
-#include "os/thread.h"
 
+#include <pthread.h>
 #include <stddef.h>
+#include <time.h>
 
 #define LISTS        64
 #define WAIT_LOOK_NS NS_PER_S
@@ -83,13 +84,61 @@ static struct waiter **find(struct list *l, const atom32 *word)
 	return p;
 }
 
+/*
+ * 0, or an error number.
+ *
+ * POSIX has let a condition variable choose its clock since 2008.  macOS does
+ * not, and there the clock must be CLOCK_MONOTONIC; but it has a wait that
+ * takes a length of time.  It stands still while the machine is suspended, and
+ * the clock goes on: so no such wait is long.
+ */
+static int condition_init(pthread_cond_t *c, clockid_t clock)
+{
+	pthread_condattr_t attr;
+	int r = pthread_condattr_init(&attr);
+
+	if (r != 0)
+		return r;
+#ifdef HAVE_PTHREAD_CONDATTR_SETCLOCK
+	r = pthread_condattr_setclock(&attr, clock);
+#else
+	(void)clock;
+#endif
+	if (r == 0)
+		r = pthread_cond_init(c, &attr);
+	pthread_condattr_destroy(&attr);
+	return r;
+}
+
+/* May return early for no reason. */
+static void condition_wait(pthread_cond_t *c, pthread_mutex_t *m,
+			   int64_t deadline)
+{
+	struct timespec t;
+
+	if (deadline == INT64_MAX) {
+		pthread_cond_wait(c, m);
+		return;
+	}
+	deadline = clock_later(deadline, 0);
+#ifdef HAVE_PTHREAD_CONDATTR_SETCLOCK
+	t = clock_timespec(deadline);
+	pthread_cond_timedwait(c, m, &t);
+#else
+	deadline -= clock_now(CLOCK_MONOTONIC);
+	t = clock_timespec(deadline < NS_PER_S ? clock_later(deadline, 0)
+					       : NS_PER_S);
+	pthread_cond_timedwait_relative_np(c, m, &t);
+#endif
+}
+
 /* With the mutex, which it releases meanwhile. */
 static void wait_on(struct list *l, struct waiter *w, int64_t deadline)
 {
 	struct waiter **p = find(l, NULL);
 
 	*p = w;
-	(void)condition_wait(&w->woken, &l->mutex, deadline);
+	condition_wait(&w->woken, &l->mutex, deadline);
 	if (!w->word)
 		return;
 	for (p = &l->first; *p && *p != w;)

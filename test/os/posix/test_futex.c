@@ -9,10 +9,10 @@
 #include "harness.h"
 
 #include "child.h"
-
-#include "os/posix/futex.c"
+#include "os/clock.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 
@@ -25,28 +25,46 @@ static int64_t waited_until;
 /* They end at once; there is no memory for any. */
 static bool end_at_once, no_memory;
 
-int __real_condition_init(pthread_cond_t *c, clockid_t clock);
-int __wrap_condition_init(pthread_cond_t *c, clockid_t clock);
-int __real_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t t);
-int __wrap_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t t);
-
-int __wrap_condition_init(pthread_cond_t *c, clockid_t clock)
+static int seen_setclock(pthread_condattr_t *attr, clockid_t clock)
 {
-	if (no_memory)
-		return ENOMEM;
 	if (end_at_once)
 		waited_on = clock;
-	return __real_condition_init(c, clock);
+	return pthread_condattr_setclock(attr, clock);
 }
 
-int __wrap_condition_wait(pthread_cond_t *c, pthread_mutex_t *m, int64_t t)
+static int seen_init(pthread_cond_t *c, const pthread_condattr_t *attr)
+{
+	return no_memory ? ENOMEM : pthread_cond_init(c, attr);
+}
+
+static int seen_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	atom32_add(&waits, 1);
 	if (!end_at_once)
-		return __real_condition_wait(c, m, t);
-	waited_until = t;
+		return pthread_cond_wait(c, m);
+	waited_until = INT64_MAX;
+	return 0;
+}
+
+static int seen_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+			  const struct timespec *t)
+{
+	atom32_add(&waits, 1);
+	if (!end_at_once)
+		return pthread_cond_timedwait(c, m, t);
+	waited_until = (int64_t)t->tv_sec * NS_PER_S + t->tv_nsec;
 	return ETIMEDOUT;
 }
+
+#define pthread_condattr_setclock seen_setclock
+#define pthread_cond_init         seen_init
+#define pthread_cond_wait         seen_wait
+#define pthread_cond_timedwait    seen_timedwait
+#include "os/posix/futex.c"
+#undef pthread_condattr_setclock
+#undef pthread_cond_init
+#undef pthread_cond_wait
+#undef pthread_cond_timedwait
 
 /* Those that are 512 bytes apart are on one list. */
 static _Alignas(4096) atom32 word[1024];
