@@ -133,7 +133,9 @@ static int move_timer(struct bucket *b, struct slot *s, uint64_t id,
 
 /*
  * Gives the timer a new entry, with the deadline `due`.  "Moved" comes first,
- * then the ticket.  HANDED_OVER: it is, or the driver has just done so.
+ * then the ticket.  HANDED_OVER: it is, or the driver has just done so, maybe
+ * because it was cancelled: then the slot is free, but no other timer gets it
+ * before the lock is free.
  */
 static int get_new_entry(struct bucket *b, struct slot *s, int64_t deadline,
 			 int64_t due)

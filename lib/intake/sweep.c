@@ -53,8 +53,7 @@ static bool settle_dead(struct bucket *b, struct slot *s, uint32_t word)
 static uint64_t look_at_word(const struct slot *first, uint64_t used,
 			     struct sweeping *s)
 {
-	const unsigned over =
-		1u << SLOT_DEAD | 1u << SLOT_DEAD_MOVED | 1u << SLOT_DISARMED;
+	const unsigned over = 1u << SLOT_DEAD | 1u << SLOT_DISARMED;
 	const unsigned queued = ~(over | 1u << SLOT_FREE | 1u << SLOT_UNARMED);
 	uint64_t found = 0;
 

@@ -34,12 +34,11 @@
  *
  * A switch each breaks one thing that the code does, and must be caught:
  * NO_MOVED (an earlier time leaves the slot armed), NO_CLAIM (it is moved even
- * if it was cancelled or has begun meanwhile), TICKET_FIRST (who looks for what
- * is dead reads the ticket before the state), NO_RECHECK (what died moved is
- * freed without another look under the lock), KEEP_TICKET (a new entry has the
+ * if it was cancelled or has begun meanwhile), KEEP_TICKET (a new entry has the
  * old ticket), NO_PUT_BACK (what was moved to a later time runs when its entry
- * is due), SWEEP_KEEPS (what was swept keeps its ticket), DRIVER_STORES (the
- * driver frees what it found dead without looking whether it still is);
+ * is due), SWEEP_KEEPS (what was swept keeps its ticket), LOOK_FREES (the driver
+ * frees what it found dead, and does not hand it over first), LOOK_LATE (it
+ * does when it is free), LOOK_STORED (it does by a load and a store);
  * with two users: NO_GENERATION (an id cancels whatever timer is in the slot).
  *
  * Of handing over: HAND_OVER_STORED (the driver does it by a load and a store),
@@ -103,6 +102,7 @@
  *	recycle		intake/bucket.h bucket_give
  *	free_dead	store/slot.h slot_free
  *	free_dead	intake/expiry.c over
+ *	hand_over_dead	store/slot.h slot_hand_over
  *	unarm		intake/expiry.c unarm
  *	settle		intake/expiry.c look_locked
  *	look		intake/expiry.c expiry_look
@@ -141,15 +141,14 @@
 #define REPEATING  4
 #define ENDING	   5
 #define DEAD	   6
-#define DEAD_MOVED 7
-#define UNARMED	   8
-#define DISARMED   9
-#define AWAITED	   10
+#define UNARMED	   7
+#define DISARMED   8
+#define AWAITED	   9
 #define WORD(g, s) ((g) * 16 + (s))
 #define STATE(w)   ((w) % 16)
 #define LIFE(w)	   ((w) / 16)
 
-#define IS_DEAD(w)    (STATE(w) == DEAD || STATE(w) == DEAD_MOVED)
+#define IS_DEAD(w)    (STATE(w) == DEAD)
 #define IS_PENDING(w) (STATE(w) == ARMED || STATE(w) == MOVED)
 #define RUNS(w)                                                                \
 	(STATE(w) == RUNNING || STATE(w) == REPEATING || STATE(w) == AWAITED)
@@ -409,13 +408,9 @@ inline schedule(i)
 inline cancel_pending(mine, left)
 {
 	if
-	:: HOLDS(mine, ARMED) ->
+	:: HOLDS(mine, ARMED) || HOLDS(mine, MOVED) || HOLDS(mine, DISARMED) ->
 		assert(LIFE(word) + 1 == mine);
 		word = WORD(LIFE(word), DEAD);
-		armed = false
-	:: HOLDS(mine, MOVED) || HOLDS(mine, DISARMED) ->
-		assert(LIFE(word) + 1 == mine);
-		word = WORD(LIFE(word), DEAD_MOVED);
 		armed = false
 	:: HOLDS(mine, UNARMED) ->
 		assert(LIFE(word) + 1 == mine);
@@ -700,16 +695,28 @@ inline recycle(freed)
 }
 
 /* slot_free, of a timer that was cancelled when seen was there */
-inline free_dead(seen, owns)
+inline free_dead(seen)
 {
 	atomic {
-#ifdef DRIVER_STORES
-		owns = true;
-#else
-		owns = (word == seen);
+		assert(word == seen);
+		free_slot()
+	}
+}
+
+/* done: the entry counted, and the slot is the driver's */
+inline hand_over_dead(i, done)
+{
+#ifdef LOOK_STORED
+	done = OWNS(i);
+#endif
+	atomic {
+#ifndef LOOK_STORED
+		done = OWNS(i);
 #endif
 		if
-		:: owns -> free_slot()
+		:: done ->
+			handed_over = true;
+			ticket = e_ticket[i]
 		:: else
 		fi
 	}
@@ -750,7 +757,9 @@ inline settle(seen, dropped, over)
 	:: else
 	fi;
 	if
-	:: !dropped && IS_DEAD(seen) -> free_dead(seen, over)
+	:: !dropped && IS_DEAD(seen) ->
+		free_dead(seen);
+		over = true
 	:: else
 	fi
 }
@@ -758,25 +767,26 @@ inline settle(seen, dropped, over)
 /* expiry_look */
 inline look(i, seen, owns, over)
 {
-#ifdef TICKET_FIRST
-	owns = OWNS(i);
-	seen = word;
-#else
 	seen = word;
 	owns = OWNS(i);
-#endif
 	if
 	:: !owns -> drop_entry(i)
-	:: owns && STATE(seen) == DEAD ->
-		drop_entry(i);
-		free_dead(seen, over);
-		recycle(over)
-#ifdef NO_RECHECK
-	:: owns && STATE(seen) == DEAD_MOVED ->
-		drop_entry(i);
-		free_dead(seen, over);
-		recycle(over)
+	:: owns && IS_DEAD(seen) ->
+#if defined(LOOK_FREES)
+		free_dead(seen);
+		over = true;
+#elif defined(LOOK_LATE)
+		free_dead(seen);
+		hand_over_dead(i, over);
+#else
+		hand_over_dead(i, over);
+		if
+		:: over -> free_dead(seen)
+		:: else
+		fi;
 #endif
+		drop_entry(i);
+		recycle(over)
 #ifdef DROP_UNLOCKED
 	:: owns && STATE(seen) == DISARMED ->
 		word = WORD(LIFE(seen), UNARMED);
@@ -937,7 +947,8 @@ inline judge(seen, entry, runs, later, over)
 		:: later -> queued = deadline
 		:: else ->
 			seen = word;
-			free_dead(seen, over)
+			free_dead(seen);
+			over = true
 		fi
 #endif
 	:: else -> runs = true
@@ -1062,7 +1073,8 @@ inline begin(seen, runs, later, over)
 			:: runs
 			:: else ->
 				seen = word;
-				free_dead(seen, over)
+				free_dead(seen);
+				over = true
 			fi
 		:: else
 		fi;
@@ -1158,7 +1170,7 @@ init
 	assert(!armed);
 	if
 	:: bare ->
-		assert(STATE(word) == DEAD_MOVED);
+		assert(IS_DEAD(word));
 		sweep(seen, found);
 		assert(STATE(word) == FREE)
 	:: else

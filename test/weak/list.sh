@@ -13,7 +13,7 @@ bugs() {
 	cap) echo TWO_STEPS RELAXED_FULL NO_RELEASE ;;
 	disarm | fire) echo TWO_STEPS NO_RELEASE ;;
 	giveback) echo RELAXED_NOTE RELAXED_HAS RELAXED_FILL ;;
-	handover) echo NOT_MOVED SAME_TICKET ;;
+	handover) echo NOT_MOVED SAME_TICKET NOT_TAKEN ;;
 	held_up) echo NO_CHANGE NO_KICK NO_LOCK OWN_KICK SENT_EARLY ;;
 	later) echo SAME_TICKET NO_LOCK TICKET_FIRST NO_SIGNAL ;;
 	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;
@@ -22,7 +22,7 @@ bugs() {
 	reuse) echo SAME_GENERATION SAME_TICKET TAKEN_LATE ;;
 	sighting) echo RELAXED_SHOW RELAXED_LOOK NO_SECOND_LOOK ;;
 	stop | wakeup) echo NO_CHANGE NO_KICK READ_LATE NO_LOCK ;;
-	sweep) echo FREED_FIRST SAME_TICKET STORED ;;
+	sweep) echo FREED_FIRST SAME_TICKET ;;
 	wait) echo NO_RELEASE NO_SIGNAL WAKE_FIRST ONLY_LOOK ;;
 	esac
 }

@@ -10,7 +10,6 @@
  *
  * BUG_FREED_FIRST: the slot is free before it has another ticket.
  * BUG_SAME_TICKET: the slot keeps its ticket.
- * BUG_STORED: the sweep frees it by a store.
  */
 #include "stand_ins.h"
 
@@ -58,9 +57,6 @@ static uint32_t take_later(struct slot *s, uint32_t from, uint32_t to)
 #define slot_free(s, word)       is_freed
 #elif defined(BUG_SAME_TICKET)
 #define atom32_swap(a, from, to) ((void)(to), (from))
-#elif defined(BUG_STORED)
-#define slot_free(s, word)                                                     \
-	(atom32_store_release(&(s)->state, slot_next(word)), true)
 #endif
 #include "intake/sweep.c"
 #undef atom32_swap
