@@ -15,7 +15,8 @@ int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
 /* The timer was cancelled, and its state is word since then. */
 static enum expiry over(struct slot *s, uint32_t word)
 {
-	return slot_free(s, word) ? EXPIRY_OVER : EXPIRY_STALE;
+	slot_free(s, word);
+	return EXPIRY_OVER;
 }
 
 /*
@@ -185,14 +186,13 @@ enum expiry expiry_after_run(struct bucket *b, struct slot *s, int64_t earliest)
  */
 bool expiry_end(struct slot *s)
 {
-	uint32_t word = atom32_load(&s->state);
-	bool awaited = slot_state(word) != SLOT_RUNNING;
+	uint32_t was, word = atom32_load(&s->state);
 
-	while (unlikely(!slot_free(s, word))) {
-		word = atom32_load(&s->state);
-		awaited = true;
-	}
-	return awaited;
+	do {
+		was = word;
+		word = atom32_swap(&s->state, was, slot_next(was));
+	} while (unlikely(word != was));
+	return slot_state(word) != SLOT_RUNNING;
 }
 
 bool expiry_end_and_give(struct bucket *b, struct slot *s)

@@ -83,8 +83,8 @@ static bool can_repeat(const struct slot *s, uint32_t word, bool inside)
 /*
  * Loads the state.  Everything that the timer's runs did until now is before
  * this; but not what is done by a run that begins as soon as the lock is
- * released.  Under the lock.  Acquire: pairs with slot_change, slot_free and
- * expiry_end, which end a run.
+ * released.  Under the lock.  Acquire: pairs with slot_change and expiry_end,
+ * which end a run, and with slot_free.
  */
 static uint32_t learn_state(const struct slot *s)
 {

@@ -33,17 +33,18 @@ static bool take_entry(struct bucket *b, struct slot *s)
 }
 
 /*
- * Frees the slot of a dead timer; one that was disarmed is unarmed then.  True:
- * the slot is free.  The driver may be freeing it at the same time, or have
- * done so: pairs with slot_free there.
+ * Frees the slot of a dead timer; one that was disarmed is unarmed then, unless
+ * it was cancelled meanwhile.  True: the slot is free.
  */
 static bool settle_dead(struct bucket *b, struct slot *s, uint32_t word)
 {
-	if (slot_is_dead(word))
-		return take_entry(b, s) && slot_free(s, word);
-	if (slot_state(word) == SLOT_DISARMED && take_entry(b, s))
-		(void)slot_change(s, &word, SLOT_UNARMED);
-	return false;
+	bool disarmed = slot_state(word) == SLOT_DISARMED;
+
+	if ((!disarmed && !slot_is_dead(word)) || !take_entry(b, s) ||
+	    (disarmed && slot_change(s, &word, SLOT_UNARMED)))
+		return false;
+	slot_free(s, word);
+	return true;
 }
 
 /*

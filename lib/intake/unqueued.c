@@ -91,9 +91,11 @@ bool unqueued_restore(struct bucket *b, struct wakeup *w, int64_t now)
 	}
 	slot_heap_remove(&b->unqueued, &b->slots, s);
 	word = atom32_load(&s->state);
-	freed = slot_is_dead(word) && slot_free(s, word);
-	if (freed)
+	freed = slot_is_dead(word);
+	if (freed) {
+		slot_free(s, word);
 		slots_give(&b->slots, s, s->index >> b->slots.shift);
+	}
 	lock_release(&b->lock);
 	return freed || unqueued_file(b, w, s, now);
 }

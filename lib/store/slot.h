@@ -280,8 +280,8 @@ static inline bool slot_kill(struct slot *s, uint64_t id)
  *  - the slot_change that armed a periodic or moved timer again.  So the thread
  *    that gets 0 for a periodic timer sees everything that its callbacks wrote,
  *    and owns the argument;
- *  - if it fails, the slot_free at the end of the callback.  So a caller that
- *    gets -ENOENT sees everything that the callback wrote.
+ *  - if it fails, the end of the run (expiry_end).  So a caller that gets
+ *    -ENOENT sees everything that the callback wrote.
  */
 INTERNAL int slot_cancel(struct slot *s, uint64_t id);
 
@@ -385,14 +385,15 @@ static inline uint32_t slot_next(uint32_t word)
 }
 
 /*
- * Changes the state from this word to free.  The thread that does this owns the
- * slot until the slot's bit says that it is free.  False: another thread owns
- * it.  Acquires and releases: pairs with itself, and with a cancel that is so
- * late that it finds the slot free.
+ * Frees the slot of a dead timer, whose state is this word.  The caller has the
+ * ticket, so nobody else does; and nobody else changes the state of what is
+ * dead.  (In a worn slot two may have it: they store the same, and the slot is
+ * not used again.)  The slot is the caller's until its bit says that it is
+ * free.  Release: pairs with a cancel that is so late that it finds it free.
  */
-static inline bool slot_free(struct slot *s, uint32_t word)
+static inline void slot_free(struct slot *s, uint32_t word)
 {
-	return atom32_swap(&s->state, word, slot_next(word)) == word;
+	atom32_store_release(&s->state, slot_next(word));
 }
 
 /*

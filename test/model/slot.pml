@@ -20,8 +20,7 @@
  *  - When nothing moves any more, what was armed has run: a pending timer has
  *    an entry that counts, not later than its deadline.  One that is unarmed
  *    has none, and is not handed over; and no slot is dead, or disarmed, for
- *    good.  If a timer is cancelled while a sweep unarms it, it stays dead
- *    until the next sweep.
+ *    good.
  *
  * The thread that runs a timer is a process of its own, the runner.  It begins
  * when it likes what was handed over, and gives the slot back under the lock.
@@ -69,10 +68,10 @@
  *	drop_entry	intake/recycle.c drop_oldest
  *	drop_entry	engine/fire.c fire
  *	set_free	store/slot.h slot_next
- *	free_slot	store/slot.h slot_next slot_is_dead
+ *	free_dead	store/slot.h slot_free slot_is_dead
+ *	free_dead	intake/expiry.c over
  *	change_state	store/slot.h slot_change
  *	take_entry	intake/sweep.c take_entry
- *	free_swept	store/slot.h slot_free
  *	sweep		intake/sweep.c sweep_word settle_dead
  *	recycling		intake/recycle.c drop_oldest is_over
  *	schedule	intake/schedule.c bucket_schedule
@@ -100,8 +99,6 @@
  *	recycle		intake/collect.c bucket_flush
  *	recycle		intake/expiry.c expiry_end_and_give
  *	recycle		intake/bucket.h bucket_give
- *	free_dead	store/slot.h slot_free
- *	free_dead	intake/expiry.c over
  *	hand_over_dead	store/slot.h slot_hand_over
  *	unarm		intake/expiry.c unarm
  *	settle		intake/expiry.c look_locked
@@ -167,7 +164,6 @@ bool handed_over; /* in the ticket */
 bool with_runner; /* which has not yet begun it */
 bool unqueued;    /* in its bucket's heap */
 bool lives;       /* on, after a run */
-bool bare;        /* it was cancelled while a sweep unarmed it */
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -214,17 +210,18 @@ inline set_free()
 {
 	assert(!on_list && !with_runner && !unqueued);
 	lives = false;
-	bare = false;
 	deadline = 0;
 	queued = 0;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
-/* Of what is dead, in an atomic. */
-inline free_slot()
+/* slot_free: nobody else has changed it since it was dead. */
+inline free_dead(seen)
 {
-	assert(IS_DEAD(word));
-	set_free()
+	atomic {
+		assert(IS_DEAD(seen) && word == seen);
+		set_free()
+	}
 }
 
 inline change_state(from, to, done)
@@ -264,57 +261,38 @@ inline take_entry(done)
 	}
 }
 
-/* slot_free; done: the slot is the sweep's */
-inline free_swept(seen, done)
-{
-	atomic {
-		done = (word == seen);
-		if
-		:: done -> free_slot()
-		:: else
-		fi
-	}
-}
-
 /* sweep_word, of this slot; the driver does the same.  Under the lock. */
 inline sweep(seen, done)
 {
 	seen = word;
 	if
-	:: IS_DEAD(seen) ->
+	:: IS_DEAD(seen) || STATE(seen) == DISARMED ->
 #ifdef FREED_FIRST
-		done = !handed_over;
 		if
-		:: done -> free_swept(seen, done)
-		:: else
-		fi;
-		if
-		:: done -> take_entry(done)
-		:: else
-		fi;
-#else
-		take_entry(done);
-		if
-		:: done -> free_swept(seen, done)
+		:: IS_DEAD(seen) && !handed_over -> free_dead(seen)
 		:: else
 		fi;
 #endif
-		if
-		:: done -> on_list = true
-		:: else
-		fi
-#ifndef SWEEP_LEAVES
-	:: STATE(seen) == DISARMED ->
 		take_entry(done);
+		if
+		:: done && STATE(seen) == DISARMED ->
+#ifdef SWEEP_LEAVES
+			done = false
+#else
+			change_state(seen, UNARMED, done);
+			done = !done;
+			seen = word
+#endif
+		:: else
+		fi;
 		if
 		:: done ->
-			change_state(seen, UNARMED, done);
-			bare = !done
+#ifndef FREED_FIRST
+			free_dead(seen);
+#endif
+			on_list = true
 		:: else
 		fi
-#else
-	:: STATE(seen) == DISARMED -> take_entry(done)
-#endif
 	:: else
 	fi
 }
@@ -346,8 +324,7 @@ inline recycling(i, seen)
 	if
 	:: seen != 0 ->
 		atomic {
-			assert(word == seen);
-			free_slot();
+			free_dead(seen);
 			on_list = true;
 			drop_entry(i);
 			lock = false
@@ -694,15 +671,6 @@ inline recycle(freed)
 	fi
 }
 
-/* slot_free, of a timer that was cancelled when seen was there */
-inline free_dead(seen)
-{
-	atomic {
-		assert(word == seen);
-		free_slot()
-	}
-}
-
 /* done: the entry counted, and the slot is the driver's */
 inline hand_over_dead(i, done)
 {
@@ -1029,8 +997,7 @@ inline restore(i, seen, again)
 		if
 		:: IS_DEAD(seen) ->
 			atomic {
-				assert(word == seen);
-				free_slot();
+				free_dead(seen);
 				on_list = true
 			}
 		:: else -> again = true
@@ -1155,8 +1122,7 @@ end:	   if
 
 init
 {
-	byte i, seen;
-	bool found;
+	byte i;
 
 	atomic {
 		for (i : 1 .. USERS) {
@@ -1168,13 +1134,6 @@ init
 	timeout;
 	assert(users == 0 && !with_runner && !unqueued);
 	assert(!armed);
-	if
-	:: bare ->
-		assert(IS_DEAD(word));
-		sweep(seen, found);
-		assert(STATE(word) == FREE)
-	:: else
-	fi;
 	assert((STATE(word) == FREE && on_list) ||
 	       (STATE(word) == UNARMED && !on_list && !handed_over));
 	assert(now == LATEST)

@@ -45,10 +45,10 @@ static uint32_t step_and_swap(atom32 *a, uint32_t from, uint32_t to)
 	return atom32_swap(a, from, to);
 }
 
-static bool step_and_free(struct slot *s, uint32_t word)
+static void step_and_free(struct slot *s, uint32_t word)
 {
 	step();
-	return slot_free(s, word);
+	slot_free(s, word);
 }
 
 #define atom32_load step_and_load
@@ -540,7 +540,6 @@ START_TEST(cancelled_meanwhile)
 		/* It was unarmed by then: the caller has the slot. */
 		if (one.result == SLOT_LEFT)
 			bucket_give(first_bucket(), one.slot);
-		sweep_bucket(first_bucket(), BY_DRIVER);
 		check_one_free();
 		end_intake();
 	}

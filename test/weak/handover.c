@@ -11,7 +11,7 @@
  *
  * BUG_NOT_MOVED: it is moved to a later time, but not marked.
  * BUG_SAME_TICKET: its new entry has the old one's ticket.
- * BUG_NOT_TAKEN: the driver does not hand over what it frees.
+ * BUG_NOT_TAKEN: the driver does not take the ticket of what it frees.
  */
 #include "armed.h"
 #include "begun.h"
