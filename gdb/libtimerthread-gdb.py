@@ -12,8 +12,8 @@ import time
 
 # As in lib/store/slot.h.  What is built in cannot be looked up everywhere.
 STATE_BITS = 4
-(FREE, ARMED, MOVED, RUNNING, REPEATING, ENDING, DEAD, DEAD_MOVED, UNARMED,
- DISARMED, AWAITED) = range(11)
+(FREE, ARMED, MOVED, RUNNING, REPEATING, ENDING, DEAD, UNARMED, DISARMED,
+ AWAITED) = range(10)
 STATES = {
     ARMED: "pending",
     MOVED: "pending, rescheduled",
@@ -195,7 +195,7 @@ class Instance:
         for slot in self.slots():
             word = int(slot["state"])
             state = word & ((1 << STATE_BITS) - 1)
-            if state in (DEAD, DEAD_MOVED):
+            if state == DEAD:
                 dead += 1
             elif state != FREE:
                 found.append(Timer(slot, word, state))

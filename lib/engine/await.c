@@ -20,7 +20,7 @@ static atom32 *word_of(struct await *a, const struct slot *s)
 
 /*
  * Is the run that was cancelled or disarmed still going on?  Acquire: pairs
- * with slot_free in expiry_end, and with slot_change in expiry_rearm.
+ * with expiry_end, and with slot_change in expiry_rearm.
  */
 static bool goes_on(const struct slot *s, uint64_t id, uint32_t ticket)
 {

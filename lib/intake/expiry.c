@@ -15,7 +15,8 @@ int64_t expiry_next(int64_t deadline, int64_t period, int64_t now,
 /* The timer was cancelled, and its state is word since then. */
 static enum expiry over(struct slot *s, uint32_t word)
 {
-	return slot_free(s, word) ? EXPIRY_OVER : EXPIRY_STALE;
+	slot_free(s, word);
+	return EXPIRY_OVER;
 }
 
 /*
@@ -140,7 +141,8 @@ enum expiry expiry_hand_over(struct bucket *b, struct slot *s, struct entry *e,
 	enum expiry x;
 	uint32_t word;
 
-	if (likely(slot_hand_over(s, e)))
+	if (likely(slot_state(atom32_load(&s->state)) == SLOT_ARMED &&
+		   slot_hand_over(s, e)))
 		return EXPIRY_RUN;
 	lock_acquire(&b->lock);
 	x = judge(s, e, now, &word);
@@ -184,14 +186,13 @@ enum expiry expiry_after_run(struct bucket *b, struct slot *s, int64_t earliest)
  */
 bool expiry_end(struct slot *s)
 {
-	uint32_t word = atom32_load(&s->state);
-	bool awaited = slot_state(word) != SLOT_RUNNING;
+	uint32_t was, word = atom32_load(&s->state);
 
-	while (unlikely(!slot_free(s, word))) {
-		word = atom32_load(&s->state);
-		awaited = true;
-	}
-	return awaited;
+	do {
+		was = word;
+		word = atom32_swap(&s->state, was, slot_next(was));
+	} while (unlikely(word != was));
+	return slot_state(word) != SLOT_RUNNING;
 }
 
 bool expiry_end_and_give(struct bucket *b, struct slot *s)
@@ -209,17 +210,14 @@ bool expiry_end_and_give(struct bucket *b, struct slot *s)
 
 enum expiry expiry_look(struct bucket *b, struct slot *s, const struct entry *e)
 {
-	/*
-	 * Acquire: pairs with the store in slot_arm, so that the ticket is not
-	 * older than the state.
-	 */
-	uint32_t word = atom32_load_acquire(&s->state);
+	uint32_t word = atom32_load(&s->state);
 	enum expiry x;
 
 	if (!slot_owns(s, e))
 		return EXPIRY_STALE;
-	if (slot_state(word) == SLOT_DEAD)
-		return over(s, word);
+	/* If the slot has another timer since, the ticket is another one. */
+	if (slot_is_dead(word))
+		return slot_hand_over(s, e) ? over(s, word) : EXPIRY_STALE;
 	if (likely(slot_is_pending(word)))
 		return EXPIRY_PENDING;
 	lock_acquire(&b->lock);

@@ -51,9 +51,8 @@ TT_NOINLINE void recycle_prefetch(struct bucket *b, struct lane *l, size_t from)
 }
 
 /*
- * Is e no longer of use?  Frees the slot of a timer that has ended: no other
- * thread does, for e is the entry that counts, and this has the lock.  Release:
- * as in slot_free.  A timer that was disarmed is unarmed then.
+ * Is e no longer of use?  Frees the slot of a timer that has ended.  A timer
+ * that was disarmed is unarmed then.
  */
 static TT_INLINE bool is_over(struct bucket *b, const struct entry *e)
 {
@@ -69,7 +68,7 @@ static TT_INLINE bool is_over(struct bucket *b, const struct entry *e)
 		return true;
 	if (!slot_is_dead(word))
 		return false;
-	atom32_store_release(&s->state, slot_next(word));
+	slot_free(s, word);
 	slots_give(&b->slots, s, number);
 	return true;
 }

@@ -83,8 +83,8 @@ static bool can_repeat(const struct slot *s, uint32_t word, bool inside)
 /*
  * Loads the state.  Everything that the timer's runs did until now is before
  * this; but not what is done by a run that begins as soon as the lock is
- * released.  Under the lock.  Acquire: pairs with slot_change, slot_free and
- * expiry_end, which end a run.
+ * released.  Under the lock.  Acquire: pairs with slot_change and expiry_end,
+ * which end a run, and with slot_free.
  */
 static uint32_t learn_state(const struct slot *s)
 {
@@ -133,7 +133,9 @@ static int move_timer(struct bucket *b, struct slot *s, uint64_t id,
 
 /*
  * Gives the timer a new entry, with the deadline `due`.  "Moved" comes first,
- * then the ticket.  HANDED_OVER: it is, or the driver has just done so.
+ * then the ticket.  HANDED_OVER: it is, or the driver has just done so, maybe
+ * because it was cancelled: then the slot is free, but no other timer gets it
+ * before the lock is free.
  */
 static int get_new_entry(struct bucket *b, struct slot *s, int64_t deadline,
 			 int64_t due)

@@ -33,17 +33,18 @@ static bool take_entry(struct bucket *b, struct slot *s)
 }
 
 /*
- * Frees the slot of a dead timer; one that was disarmed is unarmed then.  True:
- * the slot is free.  The driver may be freeing it at the same time, or have
- * done so: pairs with slot_free there.
+ * Frees the slot of a dead timer; one that was disarmed is unarmed then, unless
+ * it was cancelled meanwhile.  True: the slot is free.
  */
 static bool settle_dead(struct bucket *b, struct slot *s, uint32_t word)
 {
-	if (slot_is_dead(word))
-		return take_entry(b, s) && slot_free(s, word);
-	if (slot_state(word) == SLOT_DISARMED && take_entry(b, s))
-		(void)slot_change(s, &word, SLOT_UNARMED);
-	return false;
+	bool disarmed = slot_state(word) == SLOT_DISARMED;
+
+	if ((!disarmed && !slot_is_dead(word)) || !take_entry(b, s) ||
+	    (disarmed && slot_change(s, &word, SLOT_UNARMED)))
+		return false;
+	slot_free(s, word);
+	return true;
 }
 
 /*
@@ -53,8 +54,7 @@ static bool settle_dead(struct bucket *b, struct slot *s, uint32_t word)
 static uint64_t look_at_word(const struct slot *first, uint64_t used,
 			     struct sweeping *s)
 {
-	const unsigned over =
-		1u << SLOT_DEAD | 1u << SLOT_DEAD_MOVED | 1u << SLOT_DISARMED;
+	const unsigned over = 1u << SLOT_DEAD | 1u << SLOT_DISARMED;
 	const unsigned queued = ~(over | 1u << SLOT_FREE | 1u << SLOT_UNARMED);
 	uint64_t found = 0;
 

@@ -7,7 +7,7 @@
 #define STEP SLOT_FIRST_NUMBER
 
 /*
- * False: the slot has no timer.  Acquire: pairs with slot_free and
+ * False: the slot has no timer.  Acquire: pairs with expiry_end, slot_free and
  * vacancy_fill; the timer's end was counted before that.  The lock orders the
  * rest.
  */

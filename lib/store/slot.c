@@ -11,14 +11,12 @@ static TT_NOINLINE int cancel_pending(struct slot *s, uint64_t id,
 				      uint32_t *word)
 {
 	while (slot_holds(*word, id)) {
-		uint32_t was = *word, to = slot_in(was, SLOT_DEAD_MOVED);
+		uint32_t was = *word, to = slot_in(was, SLOT_DEAD);
 
 		if (slot_runs(was))
 			return 1;
 		if (slot_state(was) == SLOT_FREE || slot_is_dead(was))
 			return -ENOENT;
-		if (slot_state(was) == SLOT_ARMED)
-			to = slot_in(was, SLOT_DEAD);
 		if (slot_state(was) == SLOT_UNARMED)
 			to = slot_next(was);
 		*word = atom32_swap(&s->state, was, to);

@@ -17,8 +17,7 @@
  *	free -> armed           slot_arm, the scheduling thread, bucket's lock
  *	armed -> moved          the rescheduling thread, bucket's lock
  *	moved -> armed          the driver, bucket's lock: put back
- *	armed -> dead           slot_kill, slot_cancel, any thread
- *	moved -> dead, moved    slot_cancel, any thread
+ *	armed, moved -> dead    slot_kill, slot_cancel, any thread
  *	armed, moved -> running, repeating
  *	                        the driver; bucket's lock, except for
  *	                        armed -> running
@@ -28,9 +27,9 @@
  *	repeating -> armed      the driver, bucket's lock
  *	running, ending, awaited -> free
  *	                        the driver
- *	dead -> free            the owner of the entry with the slot's ticket;
- *	                        the thread that it was handed over to; or a
- *	                        sweep, bucket's lock
+ *	dead -> free            who has the slot's ticket: the thread that it
+ *	                        was handed over to; or, bucket's lock, the owner
+ *	                        of the entry that counts, or a sweep
  *
  * A timer may also live without being armed:
  *
@@ -45,16 +44,19 @@
  *	                        the rescheduling thread, bucket's lock
  *	running, awaited -> unarmed
  *	                        the driver, bucket's lock: the timer lives on
- *	disarmed -> dead, moved slot_cancel, any thread
+ *	disarmed -> dead        slot_cancel, any thread
  *	unarmed -> free         the same; that thread has the slot then
  *	awaited -> ending       slot_cancel, any thread
  *
  * "Moved" means that the timer was rescheduled, and its deadline may differ
  * from that of the entry.  A thread that finds the entry must look under the
- * lock.  If a slot dies in that state, a thread that found it alive may be
- * giving it a new entry at that moment.  So the driver looks again, under the
- * lock, before it frees the slot.  test/model/slot.pml is a model of this for
- * Spin, without timers that repeat.
+ * lock.
+ *
+ * When a timer dies, a thread that found it alive may be about to give it a new
+ * entry.  So who frees a dead slot has its ticket first.  Without the lock, the
+ * driver takes it by a compare-and-swap, as the other thread and a sweep do:
+ * the timer is handed over, to the driver itself.  test/model/slot.pml is a
+ * model of this for Spin, without timers that repeat.
  *
  * "The driver" is the thread in the engine's turn.  If there is an executor, it
  * is also the executor's thread, for the timer whose callback that thread runs,
@@ -84,12 +86,11 @@ enum slot_state {
 	SLOT_REPEATING = 4, /* running, and will be armed again after that */
 	SLOT_ENDING = 5,    /* running, and was cancelled meanwhile */
 	SLOT_DEAD = 6,
-	SLOT_DEAD_MOVED = 7, /* dead, and was moved before */
-	SLOT_UNARMED = 8,    /* it lives, and has no entry */
+	SLOT_UNARMED = 7, /* it lives, and has no entry */
 	/* The same; but it still has an entry, or is handed over. */
-	SLOT_DISARMED = 9,
+	SLOT_DISARMED = 8,
 	/* Running, will not be armed after that, and a thread may wait. */
-	SLOT_AWAITED = 10,
+	SLOT_AWAITED = 9,
 };
 
 #define SLOT_STATE_BITS 4
@@ -279,8 +280,8 @@ static inline bool slot_kill(struct slot *s, uint64_t id)
  *  - the slot_change that armed a periodic or moved timer again.  So the thread
  *    that gets 0 for a periodic timer sees everything that its callbacks wrote,
  *    and owns the argument;
- *  - if it fails, the slot_free at the end of the callback.  So a caller that
- *    gets -ENOENT sees everything that the callback wrote.
+ *  - if it fails, the end of the run (expiry_end).  So a caller that gets
+ *    -ENOENT sees everything that the callback wrote.
  */
 INTERNAL int slot_cancel(struct slot *s, uint64_t id);
 
@@ -359,22 +360,22 @@ static inline void slot_clear_handed_over(struct slot *s)
 }
 
 /*
- * Hands a timer over, if its entry counts and it was armed a moment ago.  It
- * may have been cancelled or moved since then; the thread that begins it will
- * see that.  Called by the driver, without the lock.  The compare-and-swap
- * pairs with that of the thread that gives the timer a new entry (schedule.c),
- * or takes the slot from under its entry (sweep.c).
+ * Hands a timer over, if its entry counts.  It was armed a moment ago, and may
+ * have been cancelled or moved since then; the thread that begins it will see
+ * that.  Or it is dead, and the caller frees its slot.  Called by the driver,
+ * without the lock.  The compare-and-swap pairs with that of the thread that
+ * gives the timer a new entry (schedule.c), or takes the slot from under its
+ * entry (sweep.c).
  */
 static inline bool slot_hand_over(struct slot *s, const struct entry *e)
 {
-	return slot_state(atom32_load(&s->state)) == SLOT_ARMED &&
-	       atom32_swap(&s->ticket, e->ticket,
+	return atom32_swap(&s->ticket, e->ticket,
 			   e->ticket | TICKET_HANDED_OVER) == e->ticket;
 }
 
 static inline bool slot_is_dead(uint32_t word)
 {
-	return (word & SLOT_DEAD) == SLOT_DEAD;
+	return slot_state(word) == SLOT_DEAD;
 }
 
 /* The state word of a slot whose timer has ended: free for the next timer. */
@@ -384,14 +385,15 @@ static inline uint32_t slot_next(uint32_t word)
 }
 
 /*
- * Changes the state from this word to free.  The thread that does this owns the
- * slot until the slot's bit says that it is free.  False: another thread owns
- * it.  Acquires and releases: pairs with itself, and with a cancel that is so
- * late that it finds the slot free.
+ * Frees the slot of a dead timer, whose state is this word.  The caller has the
+ * ticket, so nobody else does; and nobody else changes the state of what is
+ * dead.  (In a worn slot two may have it: they store the same, and the slot is
+ * not used again.)  The slot is the caller's until its bit says that it is
+ * free.  Release: pairs with a cancel that is so late that it finds it free.
  */
-static inline bool slot_free(struct slot *s, uint32_t word)
+static inline void slot_free(struct slot *s, uint32_t word)
 {
-	return atom32_swap(&s->state, word, slot_next(word)) == word;
+	atom32_store_release(&s->state, slot_next(word));
 }
 
 /*

@@ -20,8 +20,7 @@
  *  - When nothing moves any more, what was armed has run: a pending timer has
  *    an entry that counts, not later than its deadline.  One that is unarmed
  *    has none, and is not handed over; and no slot is dead, or disarmed, for
- *    good.  If a timer is cancelled while a sweep unarms it, it stays dead
- *    until the next sweep.
+ *    good.
  *
  * The thread that runs a timer is a process of its own, the runner.  It begins
  * when it likes what was handed over, and gives the slot back under the lock.
@@ -34,12 +33,11 @@
  *
  * A switch each breaks one thing that the code does, and must be caught:
  * NO_MOVED (an earlier time leaves the slot armed), NO_CLAIM (it is moved even
- * if it was cancelled or has begun meanwhile), TICKET_FIRST (who looks for what
- * is dead reads the ticket before the state), NO_RECHECK (what died moved is
- * freed without another look under the lock), KEEP_TICKET (a new entry has the
+ * if it was cancelled or has begun meanwhile), KEEP_TICKET (a new entry has the
  * old ticket), NO_PUT_BACK (what was moved to a later time runs when its entry
- * is due), SWEEP_KEEPS (what was swept keeps its ticket), DRIVER_STORES (the
- * driver frees what it found dead without looking whether it still is);
+ * is due), SWEEP_KEEPS (what was swept keeps its ticket), LOOK_FREES (the driver
+ * frees what it found dead, and does not hand it over first), LOOK_LATE (it
+ * does when it is free), LOOK_STORED (it does by a load and a store);
  * with two users: NO_GENERATION (an id cancels whatever timer is in the slot).
  *
  * Of handing over: HAND_OVER_STORED (the driver does it by a load and a store),
@@ -70,10 +68,10 @@
  *	drop_entry	intake/recycle.c drop_oldest
  *	drop_entry	engine/fire.c fire
  *	set_free	store/slot.h slot_next
- *	free_slot	store/slot.h slot_next slot_is_dead
+ *	free_dead	store/slot.h slot_free slot_is_dead
+ *	free_dead	intake/expiry.c over
  *	change_state	store/slot.h slot_change
  *	take_entry	intake/sweep.c take_entry
- *	free_swept	store/slot.h slot_free
  *	sweep		intake/sweep.c sweep_word settle_dead
  *	recycling		intake/recycle.c drop_oldest is_over
  *	schedule	intake/schedule.c bucket_schedule
@@ -101,8 +99,7 @@
  *	recycle		intake/collect.c bucket_flush
  *	recycle		intake/expiry.c expiry_end_and_give
  *	recycle		intake/bucket.h bucket_give
- *	free_dead	store/slot.h slot_free
- *	free_dead	intake/expiry.c over
+ *	hand_over_dead	store/slot.h slot_hand_over
  *	unarm		intake/expiry.c unarm
  *	settle		intake/expiry.c look_locked
  *	look		intake/expiry.c expiry_look
@@ -141,15 +138,14 @@
 #define REPEATING  4
 #define ENDING	   5
 #define DEAD	   6
-#define DEAD_MOVED 7
-#define UNARMED	   8
-#define DISARMED   9
-#define AWAITED	   10
+#define UNARMED	   7
+#define DISARMED   8
+#define AWAITED	   9
 #define WORD(g, s) ((g) * 16 + (s))
 #define STATE(w)   ((w) % 16)
 #define LIFE(w)	   ((w) / 16)
 
-#define IS_DEAD(w)    (STATE(w) == DEAD || STATE(w) == DEAD_MOVED)
+#define IS_DEAD(w)    (STATE(w) == DEAD)
 #define IS_PENDING(w) (STATE(w) == ARMED || STATE(w) == MOVED)
 #define RUNS(w)                                                                \
 	(STATE(w) == RUNNING || STATE(w) == REPEATING || STATE(w) == AWAITED)
@@ -168,7 +164,6 @@ bool handed_over; /* in the ticket */
 bool with_runner; /* which has not yet begun it */
 bool unqueued;    /* in its bucket's heap */
 bool lives;       /* on, after a run */
-bool bare;        /* it was cancelled while a sweep unarmed it */
 
 /* Entries, in arrivals or with the driver. */
 #define ENTRIES 5
@@ -215,17 +210,18 @@ inline set_free()
 {
 	assert(!on_list && !with_runner && !unqueued);
 	lives = false;
-	bare = false;
 	deadline = 0;
 	queued = 0;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
-/* Of what is dead, in an atomic. */
-inline free_slot()
+/* slot_free: nobody else has changed it since it was dead. */
+inline free_dead(seen)
 {
-	assert(IS_DEAD(word));
-	set_free()
+	atomic {
+		assert(IS_DEAD(seen) && word == seen);
+		set_free()
+	}
 }
 
 inline change_state(from, to, done)
@@ -265,57 +261,38 @@ inline take_entry(done)
 	}
 }
 
-/* slot_free; done: the slot is the sweep's */
-inline free_swept(seen, done)
-{
-	atomic {
-		done = (word == seen);
-		if
-		:: done -> free_slot()
-		:: else
-		fi
-	}
-}
-
 /* sweep_word, of this slot; the driver does the same.  Under the lock. */
 inline sweep(seen, done)
 {
 	seen = word;
 	if
-	:: IS_DEAD(seen) ->
+	:: IS_DEAD(seen) || STATE(seen) == DISARMED ->
 #ifdef FREED_FIRST
-		done = !handed_over;
 		if
-		:: done -> free_swept(seen, done)
-		:: else
-		fi;
-		if
-		:: done -> take_entry(done)
-		:: else
-		fi;
-#else
-		take_entry(done);
-		if
-		:: done -> free_swept(seen, done)
+		:: IS_DEAD(seen) && !handed_over -> free_dead(seen)
 		:: else
 		fi;
 #endif
-		if
-		:: done -> on_list = true
-		:: else
-		fi
-#ifndef SWEEP_LEAVES
-	:: STATE(seen) == DISARMED ->
 		take_entry(done);
+		if
+		:: done && STATE(seen) == DISARMED ->
+#ifdef SWEEP_LEAVES
+			done = false
+#else
+			change_state(seen, UNARMED, done);
+			done = !done;
+			seen = word
+#endif
+		:: else
+		fi;
 		if
 		:: done ->
-			change_state(seen, UNARMED, done);
-			bare = !done
+#ifndef FREED_FIRST
+			free_dead(seen);
+#endif
+			on_list = true
 		:: else
 		fi
-#else
-	:: STATE(seen) == DISARMED -> take_entry(done)
-#endif
 	:: else
 	fi
 }
@@ -347,8 +324,7 @@ inline recycling(i, seen)
 	if
 	:: seen != 0 ->
 		atomic {
-			assert(word == seen);
-			free_slot();
+			free_dead(seen);
 			on_list = true;
 			drop_entry(i);
 			lock = false
@@ -409,13 +385,9 @@ inline schedule(i)
 inline cancel_pending(mine, left)
 {
 	if
-	:: HOLDS(mine, ARMED) ->
+	:: HOLDS(mine, ARMED) || HOLDS(mine, MOVED) || HOLDS(mine, DISARMED) ->
 		assert(LIFE(word) + 1 == mine);
 		word = WORD(LIFE(word), DEAD);
-		armed = false
-	:: HOLDS(mine, MOVED) || HOLDS(mine, DISARMED) ->
-		assert(LIFE(word) + 1 == mine);
-		word = WORD(LIFE(word), DEAD_MOVED);
 		armed = false
 	:: HOLDS(mine, UNARMED) ->
 		assert(LIFE(word) + 1 == mine);
@@ -699,17 +671,20 @@ inline recycle(freed)
 	fi
 }
 
-/* slot_free, of a timer that was cancelled when seen was there */
-inline free_dead(seen, owns)
+/* done: the entry counted, and the slot is the driver's */
+inline hand_over_dead(i, done)
 {
+#ifdef LOOK_STORED
+	done = OWNS(i);
+#endif
 	atomic {
-#ifdef DRIVER_STORES
-		owns = true;
-#else
-		owns = (word == seen);
+#ifndef LOOK_STORED
+		done = OWNS(i);
 #endif
 		if
-		:: owns -> free_slot()
+		:: done ->
+			handed_over = true;
+			ticket = e_ticket[i]
 		:: else
 		fi
 	}
@@ -750,7 +725,9 @@ inline settle(seen, dropped, over)
 	:: else
 	fi;
 	if
-	:: !dropped && IS_DEAD(seen) -> free_dead(seen, over)
+	:: !dropped && IS_DEAD(seen) ->
+		free_dead(seen);
+		over = true
 	:: else
 	fi
 }
@@ -758,25 +735,26 @@ inline settle(seen, dropped, over)
 /* expiry_look */
 inline look(i, seen, owns, over)
 {
-#ifdef TICKET_FIRST
-	owns = OWNS(i);
-	seen = word;
-#else
 	seen = word;
 	owns = OWNS(i);
-#endif
 	if
 	:: !owns -> drop_entry(i)
-	:: owns && STATE(seen) == DEAD ->
-		drop_entry(i);
-		free_dead(seen, over);
-		recycle(over)
-#ifdef NO_RECHECK
-	:: owns && STATE(seen) == DEAD_MOVED ->
-		drop_entry(i);
-		free_dead(seen, over);
-		recycle(over)
+	:: owns && IS_DEAD(seen) ->
+#if defined(LOOK_FREES)
+		free_dead(seen);
+		over = true;
+#elif defined(LOOK_LATE)
+		free_dead(seen);
+		hand_over_dead(i, over);
+#else
+		hand_over_dead(i, over);
+		if
+		:: over -> free_dead(seen)
+		:: else
+		fi;
 #endif
+		drop_entry(i);
+		recycle(over)
 #ifdef DROP_UNLOCKED
 	:: owns && STATE(seen) == DISARMED ->
 		word = WORD(LIFE(seen), UNARMED);
@@ -937,7 +915,8 @@ inline judge(seen, entry, runs, later, over)
 		:: later -> queued = deadline
 		:: else ->
 			seen = word;
-			free_dead(seen, over)
+			free_dead(seen);
+			over = true
 		fi
 #endif
 	:: else -> runs = true
@@ -1018,8 +997,7 @@ inline restore(i, seen, again)
 		if
 		:: IS_DEAD(seen) ->
 			atomic {
-				assert(word == seen);
-				free_slot();
+				free_dead(seen);
 				on_list = true
 			}
 		:: else -> again = true
@@ -1062,7 +1040,8 @@ inline begin(seen, runs, later, over)
 			:: runs
 			:: else ->
 				seen = word;
-				free_dead(seen, over)
+				free_dead(seen);
+				over = true
 			fi
 		:: else
 		fi;
@@ -1143,8 +1122,7 @@ end:	   if
 
 init
 {
-	byte i, seen;
-	bool found;
+	byte i;
 
 	atomic {
 		for (i : 1 .. USERS) {
@@ -1156,13 +1134,6 @@ init
 	timeout;
 	assert(users == 0 && !with_runner && !unqueued);
 	assert(!armed);
-	if
-	:: bare ->
-		assert(STATE(word) == DEAD_MOVED);
-		sweep(seen, found);
-		assert(STATE(word) == FREE)
-	:: else
-	fi;
 	assert((STATE(word) == FREE && on_list) ||
 	       (STATE(word) == UNARMED && !on_list && !handed_over));
 	assert(now == LATEST)

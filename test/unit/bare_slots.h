@@ -88,14 +88,14 @@ static inline struct slot *take(struct slots *t)
 /* As the driver. */
 static inline bool add_dead(struct slot_batch *b, struct slot *s)
 {
-	ck_assert(slot_free(s, atom32_load(&s->state)));
+	slot_free(s, atom32_load(&s->state));
 	return slot_batch_add(b, s);
 }
 
 /* As recycling. */
 static inline void recycle(struct slots *t, struct slot *s)
 {
-	atom32_store_release(&s->state, slot_next(atom32_load(&s->state)));
+	slot_free(s, atom32_load(&s->state));
 	slots_give(t, s, number_of(t, s));
 }
 

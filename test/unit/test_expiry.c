@@ -16,22 +16,27 @@
 
 /*
  * expiry.c again, under other names and with places to stop at: behind one of
- * its loads "another thread" does its step.
+ * its loads, or before it hands over, "another thread" does its step.
  */
 static void (*other_step)(void);
 static unsigned loads_until_step;
 
 static bool may_step(void);
 
-static uint32_t step_behind(uint32_t value)
+static void step_now(void)
 {
 	void (*step)(void) = other_step;
 
 	if (!step || (loads_until_step > 0 && --loads_until_step > 0) ||
 	    !may_step())
-		return value;
+		return;
 	other_step = NULL;
 	step();
+}
+
+static uint32_t step_behind(uint32_t value)
+{
+	step_now();
 	return value;
 }
 
@@ -60,6 +65,7 @@ int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 #define atom32_load(a)         step_behind(atom32_load(a))
 #define atom32_load_acquire(a) step_behind(atom32_load_acquire(a))
 #define slot_owns(s, e)        step_behind(slot_owns(s, e))
+#define slot_hand_over(s, e)   (step_now(), slot_hand_over(s, e))
 #include "intake/expiry.c"
 #undef expiry_hand_over
 #undef expiry_begin
@@ -72,6 +78,7 @@ int64_t stepped_next(int64_t deadline, int64_t period, int64_t now,
 #undef atom32_load
 #undef atom32_load_acquire
 #undef slot_owns
+#undef slot_hand_over
 
 #define DEADLINE 1000
 #define NOW      2000
@@ -85,6 +92,7 @@ static uint64_t id;
 
 /* What the other thread's step has come to; 0: so did one before it. */
 static int cancelled;
+static bool is_moved;
 static bool has_new_entry;
 
 static void fn(void *arg)
@@ -123,18 +131,20 @@ static void step_later(void)
 
 	if (slot_in(word, SLOT_ARMED) == slot_word(id) &&
 	    slot_state(word) == SLOT_ARMED &&
-	    slot_change(&slot, &word, SLOT_MOVED))
+	    slot_change(&slot, &word, SLOT_MOVED)) {
 		slot.deadline = LATER;
+		is_moved = true;
+	}
 }
 
 /* Unless it is handed over: then it has none. */
 static void get_new_entry(void)
 {
+	uint32_t ticket = entry.ticket;
+
 	slot.queued = slot.deadline = DEADLINE - 1;
-	has_new_entry = !slot_is_handed_over(&slot);
-	if (has_new_entry)
-		atom32_store(&slot.ticket,
-			     atom32_load(&slot.ticket) + TICKET_STEP);
+	has_new_entry = atom32_swap(&slot.ticket, ticket,
+				    ticket_next(ticket)) == ticket;
 }
 
 /* Reschedules to an earlier time. */
@@ -149,13 +159,13 @@ static void step_earlier(void)
 		get_new_entry();
 }
 
-/* The same, where the timer was cancelled between mark and ticket. */
+/*
+ * The same, where the timer was cancelled between mark and ticket.  The slot
+ * may be free by now.
+ */
 static void step_earlier_and_dead(void)
 {
-	uint32_t word = atom32_load(&slot.state);
-
-	if (slot_in(word, SLOT_DEAD_MOVED) == word &&
-	    word >> SLOT_STATE_BITS == slot_word(id) >> SLOT_STATE_BITS)
+	if (is_moved && cancelled == 0)
 		get_new_entry();
 }
 
@@ -179,7 +189,7 @@ static void arm(int64_t period)
 		      DEADLINE);
 	entry = slot_entry(&slot);
 	cancelled = NOT_DONE;
-	has_new_entry = false;
+	is_moved = has_new_entry = false;
 }
 
 static void arm_once(void)
@@ -281,6 +291,7 @@ static void check(enum expiry x)
 		ck_assert(cancelled == 0 || is_pending());
 		break;
 	case EXPIRY_PENDING:
+		ck_assert(!has_new_entry || !slot_owns(&slot, &entry));
 		ck_assert(cancelled == 0 || is_pending());
 		break;
 	default:

@@ -19,9 +19,9 @@ static void look_before(void)
 }
 
 /* In the place of the library's: with a look. */
-#define slot_free(s, word) (look_before(), slot_free(s, word))
+#define slot_next(word) (look_before(), slot_next(word))
 #include "intake/expiry.c"
-#undef slot_free
+#undef slot_next
 
 static void start_on(int d, bool executor)
 {

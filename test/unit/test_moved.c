@@ -16,9 +16,10 @@
 /*
  * schedule.c again, under other names and with places to stop at: before or
  * behind one of its loads of a slot's state or ticket "another thread" does its
- * step.
+ * step; or when the timer is marked as moved, and has no other ticket yet.
  */
 static void (*other_step)(void);
+static void (*step_at_mark)(void);
 static unsigned loads_until_step;
 static bool step_is_behind;
 
@@ -32,6 +33,17 @@ static uint32_t load_and_step(const atom32 *a)
 	other_step = NULL;
 	step();
 	return step_is_behind ? value : atom32_load(a);
+}
+
+static bool step_and_ask(const struct slot *s)
+{
+	void (*step)(void) = step_at_mark;
+	bool before = slot_is_handed_over(s);
+
+	step_at_mark = NULL;
+	if (step)
+		step();
+	return step_is_behind ? before : slot_is_handed_over(s);
 }
 
 int stepped_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
@@ -48,12 +60,14 @@ int stepped_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 #define bucket_disarm       stepped_disarm
 #define bucket_get_deadline stepped_get_deadline
 #define atom32_load         load_and_step
+#define slot_is_handed_over step_and_ask
 #include "intake/schedule.c"
 #undef bucket_schedule
 #undef bucket_reschedule
 #undef bucket_disarm
 #undef bucket_get_deadline
 #undef atom32_load
+#undef slot_is_handed_over
 
 /*
  * The inside, with the engine turned by hand: what is due is in the past,
@@ -332,14 +346,21 @@ static void begin_step(void)
 	stepped_result = -1;
 }
 
-/* No slot is left, whatever came of it. */
+/* No slot is left, whatever came of it, and though none was swept. */
 static void end_step(void)
 {
-	hand_run(true);
+	hand_run(false);
 	bare_check();
 	ck_assert_int_eq(bare_cancel(stepped_id), -ENOENT);
 	ck_assert_uint_eq(bare_slots_used(), 0);
 	bare_end();
+}
+
+static int move_stepped(void)
+{
+	return stepped_reschedule(&engine.intake->bucket[0], &engine.wakeup,
+				  intake_slot(engine.intake, stepped_id),
+				  stepped_id, -1, false);
 }
 
 /* False: there are not so many loads. */
@@ -351,13 +372,11 @@ static bool interrupted_at(void (*step)(void), unsigned load, bool behind)
 	other_step = step;
 	loads_until_step = load;
 	step_is_behind = behind;
-	stepped_reschedule(&engine.intake->bucket[0], &engine.wakeup,
-			   intake_slot(engine.intake, stepped_id), stepped_id,
-			   -1, false);
+	move_stepped();
 	stepped = !other_step;
 	other_step = NULL;
 	if (stepped) {
-		hand_run(true);
+		hand_run(false);
 		ck_assert_int_ne(stepped_result, -1);
 	}
 	end_step();
@@ -396,6 +415,26 @@ END_TEST
 START_TEST(moved_while_it_is_cancelled_and_freed)
 {
 	interrupted(step_cancel_and_look, 0, 0);
+}
+END_TEST
+
+/*
+ * The driver frees the slot though the lock is held: no entry is made for it.
+ */
+START_TEST(freed_while_it_gets_an_entry)
+{
+	for (int behind = 0; behind < 2; behind++) {
+		begin_step();
+		step_at_mark = step_cancel_and_look;
+		step_is_behind = behind;
+		ck_assert_int_eq(move_stepped(), 0);
+		ck_assert_ptr_null(step_at_mark);
+		ck_assert_int_eq(stepped_result, 0);
+		ck_assert_uint_eq(entries_of(&engine.pending), 0);
+		hand_run(false);
+		ck_assert_int_eq(stepped_runs, 0);
+		end_step();
+	}
 }
 END_TEST
 
@@ -533,6 +572,7 @@ int main(void)
 		moved_while_it_begins,
 		moved_while_it_is_cancelled,
 		moved_while_it_is_cancelled_and_freed,
+		freed_while_it_gets_an_entry,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		out_of_memory,
 #endif

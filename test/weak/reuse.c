@@ -17,7 +17,7 @@
 
 #ifdef BUG_SAME_GENERATION
 #define slot_free(s, word)                                                     \
-	(atom32_swap(&(s)->state, (word), slot_in(word, SLOT_FREE)) == (word))
+	atom32_store_release(&(s)->state, slot_in(word, SLOT_FREE))
 #endif
 
 #include "armed.h"
@@ -70,10 +70,11 @@ static bool recycle(void)
 	uint32_t word = atom32_load(&slot.state);
 	uint32_t ticket = atom32_load(&slot.ticket);
 
-	return slot_is_dead(word) && !slot_is_handed_over(&slot) &&
-	       atom32_swap(&slot.ticket, ticket, ticket_next(ticket)) ==
-		       ticket &&
-	       slot_free(&slot, word);
+	if (!slot_is_dead(word) || slot_is_handed_over(&slot) ||
+	    atom32_swap(&slot.ticket, ticket, ticket_next(ticket)) != ticket)
+		return false;
+	slot_free(&slot, word);
+	return true;
 }
 
 static void cancel_and_schedule(void)
