@@ -119,7 +119,6 @@
  *	leave_unqueued	intake/unqueued.c unqueued_leave
  *	collect_unqueued intake/unqueued.c unqueued_collect
  *	collect_unqueued intake/collect.c take_unqueued
- *	restore		intake/unqueued.c unqueued_restore
  *	file		intake/unqueued.c unqueued_file
  *	runner		engine/fire.c fire_run
  *	timer_thread	engine/turn.c engine_turn run_next
@@ -986,31 +985,6 @@ inline collect_unqueued(i)
 	}
 }
 
-/* seen, again: it was unqueued, and lives */
-inline restore(i, seen, again)
-{
-	LOCK;
-	if
-	:: unqueued ->
-		unqueued = false;
-		seen = word;
-		if
-		:: IS_DEAD(seen) ->
-			atomic {
-				free_dead(seen);
-				on_list = true
-			}
-		:: else -> again = true
-		fi
-	:: else
-	fi;
-	UNLOCK;
-	if
-	:: again -> file(i)
-	:: else
-	fi
-}
-
 /* If another thread comes between the load and the swap, that fails. */
 inline slot_begin(done)
 {
@@ -1098,7 +1072,6 @@ end:	   if
 	   :: atomic { now < LATEST -> now++; i = ENTRIES }
 #ifdef NO_ROOM
 	   :: unqueued -> collect_unqueued(i); i = ENTRIES
-	   :: unqueued -> restore(i, seen, later); i = ENTRIES
 #endif
 	   fi;
 	   if
