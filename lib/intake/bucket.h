@@ -47,6 +47,14 @@ struct lane {
 	uint32_t aside;   /* so many of the oldest are in the way */
 };
 
+/* The timer that a call has scheduled last; see schedule.h. */
+struct latest {
+	bool wanted;         /* it should be noted */
+	struct entry *entry; /* where it was put; NULL: none is noted */
+	struct slot *slot;
+	uint64_t id;
+};
+
 enum bucket_state {
 	BUCKET_SHUT, /* nothing is scheduled here; also before it is used */
 	BUCKET_OPEN,
@@ -66,6 +74,7 @@ struct bucket {
 	int64_t base;     /* the same in ticks: distances are counted from it */
 	int64_t doubtful; /* an earlier deadline may have passed */
 	struct block *spares;
+	struct latest latest;
 	struct counter scheduled;
 	struct counter rescheduled;
 	struct slots slots;

@@ -212,6 +212,7 @@ TT_NOINLINE void recycle_look(struct bucket *b, struct lane *l)
 		few = !look_behind(b, l, &found);
 	if (found > 0)
 		b->alone = 0;
+	b->latest.wanted = found > 0 && !queue_front(&l->queue);
 	if (unlikely(few)) {
 		l->rests = RESTS_LONG;
 		look_at_old(b, &l[LANE_OLD].queue);
