@@ -27,6 +27,7 @@
  *	repeating -> armed      the driver, bucket's lock
  *	running, ending, awaited -> free
  *	                        the driver
+ *	dead -> armed           the next timer, bucket's lock: see schedule.h
  *	dead -> free            who has the slot's ticket: the thread that it
  *	                        was handed over to; or, bucket's lock, the owner
  *	                        of the entry that counts, or a sweep

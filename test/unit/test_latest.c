@@ -213,6 +213,26 @@ START_TEST(it_was_moved)
 }
 END_TEST
 
+/* By another entry: the driver has the ticket, and frees the slot soon. */
+START_TEST(the_driver_is_freeing_it)
+{
+	timerthread_id id, next;
+	struct slot *s;
+	uint32_t ticket;
+
+	begin();
+	id = next_one(never_runs);
+	s = intake_slot(tt->engine.intake, id);
+	drop(id);
+	ticket = atom32_load(&s->ticket);
+	atom32_store(&s->ticket, ticket | TICKET_HANDED_OVER);
+	next = next_one(count);
+	ck_assert(intake_slot(tt->engine.intake, next) != s);
+	atom32_store(&s->ticket, ticket);
+	finish(1);
+}
+END_TEST
+
 /* A timer that was added, or repeats, goes another way, into the same lane. */
 START_TEST(others_come_between)
 {
@@ -357,6 +377,7 @@ int main(void)
 		it_is_tried_until_it_fails,
 		another_lane,
 		it_was_moved,
+		the_driver_is_freeing_it,
 		others_come_between,
 		the_driver_has_it,
 		a_sweep_has_freed_it,
