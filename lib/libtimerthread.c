@@ -52,7 +52,6 @@
 #include "intake/wakeup.c"
 #include "intake/walk.c"
 
-#include "pending/heap.c"
 #include "pending/pending.c"
 #include "pending/wheel.c"
 
