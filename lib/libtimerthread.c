@@ -53,7 +53,6 @@
 #include "intake/walk.c"
 
 #include "pending/pending.c"
-#include "pending/wheel.c"
 
 #include "engine/await.c"
 #include "engine/cap.c"

@@ -200,7 +200,7 @@ finds() {
 
 finds os/lock.c '#include "store/slot.h"' 'os/lock.c: store/slot.h is above'
 finds os/lock.c ' # include <store/slot.h>' 'lock.c: .* is to be in quotes'
-finds pending/wheel.c '#include "engine/engine.h"' 'wheel.c: engine.* is above'
+finds pending/wheel.h '#include "engine/engine.h"' 'wheel.h: engine.* is above'
 finds engine/fire.h '#include  "api/instance.h"' 'fire.h: api/instance.h is above'
 finds api/driver.c '#include "view/stats.h"' 'driver.c: view/stats.h is above'
 finds base/text.c '#include "os/lock.h"' 'text.c: os/lock.h is above'
