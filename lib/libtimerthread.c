@@ -34,7 +34,6 @@
 #include "store/block.c"
 #include "store/queue.c"
 #include "store/slot.c"
-#include "store/slot_heap.c"
 #include "store/slots.c"
 #include "store/vacancy.c"
 
