@@ -7,7 +7,6 @@
 
 #define TT_ONE_UNIT
 
-#include "base/histogram.c"
 #include "base/keep.c"
 #include "base/text.c"
 
