@@ -40,7 +40,6 @@
 #include "intake/bucket.c"
 #include "intake/collect.c"
 #include "intake/expiry.c"
-#include "intake/garbage.c"
 #include "intake/intake.c"
 #include "intake/recycle.c"
 #include "intake/reserve.c"
