@@ -38,7 +38,6 @@
 
 #include "intake/arrival.c"
 #include "intake/bucket.c"
-#include "intake/collect.c"
 #include "intake/expiry.c"
 #include "intake/intake.c"
 #include "intake/recycle.c"
