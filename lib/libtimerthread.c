@@ -56,7 +56,6 @@
 #include "engine/fire.c"
 #include "engine/inside.c"
 #include "engine/reclaim.c"
-#include "engine/runs.c"
 #include "engine/turn.c"
 
 #include "api/default.c"
