@@ -7,7 +7,6 @@
 
 #define TT_ONE_UNIT
 
-#include "base/histogram.c"
 #include "base/keep.c"
 #include "base/text.c"
 
@@ -34,15 +33,12 @@
 #include "store/block.c"
 #include "store/queue.c"
 #include "store/slot.c"
-#include "store/slot_heap.c"
 #include "store/slots.c"
 #include "store/vacancy.c"
 
 #include "intake/arrival.c"
 #include "intake/bucket.c"
-#include "intake/collect.c"
 #include "intake/expiry.c"
-#include "intake/garbage.c"
 #include "intake/intake.c"
 #include "intake/recycle.c"
 #include "intake/reserve.c"
@@ -52,9 +48,7 @@
 #include "intake/wakeup.c"
 #include "intake/walk.c"
 
-#include "pending/heap.c"
 #include "pending/pending.c"
-#include "pending/wheel.c"
 
 #include "engine/await.c"
 #include "engine/cap.c"
@@ -62,7 +56,6 @@
 #include "engine/fire.c"
 #include "engine/inside.c"
 #include "engine/reclaim.c"
-#include "engine/runs.c"
 #include "engine/turn.c"
 
 #include "api/default.c"

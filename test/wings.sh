@@ -4,8 +4,8 @@
 # The plan of lib/ (see HACKING):
 #
 #  - It is made of wings, each a folder that stands on those below it.  A part,
-#    which is a header and its source, includes parts of its own wing and of
-#    those below, and the public header.
+#    which is a header, mostly with a source, includes parts of its own wing and
+#    of those below, and the public header.
 #  - No part includes itself by way of others.
 #  - Only lib/os knows the system: the other wings use the C library by a list
 #    of headers, which is longer for lib/base, and of its functions those that
@@ -200,7 +200,7 @@ finds() {
 
 finds os/lock.c '#include "store/slot.h"' 'os/lock.c: store/slot.h is above'
 finds os/lock.c ' # include <store/slot.h>' 'lock.c: .* is to be in quotes'
-finds pending/wheel.c '#include "engine/engine.h"' 'wheel.c: engine.* is above'
+finds pending/wheel.h '#include "engine/engine.h"' 'wheel.h: engine.* is above'
 finds engine/fire.h '#include  "api/instance.h"' 'fire.h: api/instance.h is above'
 finds api/driver.c '#include "view/stats.h"' 'driver.c: view/stats.h is above'
 finds base/text.c '#include "os/lock.h"' 'text.c: os/lock.h is above'
@@ -210,7 +210,7 @@ finds base/keep.c 'long n(void) { return sysconf(84); }' \
 finds store/block.c '#include <stdio.h>' 'block.c: <stdio.h> is for lib/os'
 finds store/slot.h '#include "lock.h"' 'slot.h: lock.h is .*in no wing'
 finds store/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
-finds pending/heap.c '#include "pending/pending.h"' 'tsort: pending/heap'
+finds pending/heap.h '#include "pending/pending.h"' 'tsort: pending/heap'
 finds intake/bucket.c '#include "intake/recycle.h"' 'tsort: intake/recycle'
 finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
 finds intake/intake.c 'int cpu(void) { return sched_getcpu(); }' \

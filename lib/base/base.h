@@ -13,13 +13,19 @@
  * they are static.  So no name but those of timerthread.h, and one in
  * os/call.c, meets one of the program, in the static library too.  The tests
  * link the sources one by one.
+ *
+ * TT_PART is before each function of a part that is one header, without a
+ * source.  When sources are compiled one by one, each gets a copy of them all,
+ * and need not use them all.
  */
 #ifdef TT_ONE_UNIT
 #define INTERNAL        static
 #define INTERNAL_OBJECT static
+#define TT_PART         static
 #else
 #define INTERNAL extern
 #define INTERNAL_OBJECT
+#define TT_PART static __attribute__((unused))
 #endif
 
 #define TT_EXPORT __attribute__((visibility("default")))

@@ -79,12 +79,28 @@ struct histogram_counts {
 	uint64_t step[HISTOGRAM_SIZE];
 };
 
-INTERNAL void histogram_add_to(struct histogram_counts *c,
-			       const struct histogram *h);
+TT_PART void histogram_add_to(struct histogram_counts *c,
+			      const struct histogram *h)
+{
+	uint64_t longest = counter_read(&h->longest);
+
+	c->sum = histogram_sum(c->sum, counter_read(&h->sum));
+	if (longest > c->longest)
+		c->longest = longest;
+	for (unsigned i = 0; i < HISTOGRAM_SIZE; i++)
+		c->step[i] += counter_read(&h->step[i]);
+}
 
 /* How many durations are in the steps below this one. */
-INTERNAL uint64_t histogram_below(const struct histogram_counts *c,
-				  unsigned step);
+TT_PART uint64_t histogram_below(const struct histogram_counts *c,
+				 unsigned step)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < step; i++)
+		n += c->step[i];
+	return n;
+}
 
 static inline uint64_t histogram_number(const struct histogram_counts *c)
 {
@@ -92,13 +108,64 @@ static inline uint64_t histogram_number(const struct histogram_counts *c)
 }
 
 /* Subtracts the earlier counts `before`.  False: in a step they are higher. */
-INTERNAL bool histogram_subtract(struct histogram_counts *c,
-				 const struct histogram_counts *before);
+TT_PART bool histogram_subtract(struct histogram_counts *c,
+				const struct histogram_counts *before)
+{
+	for (unsigned i = 0; i < HISTOGRAM_SIZE; i++) {
+		if (before->step[i] > c->step[i])
+			return false;
+		c->step[i] -= before->step[i];
+	}
+	c->sum -= before->sum;
+	return true;
+}
+
+/*
+ * The value that stands for a step from a to b is 2ab / (a + b).  It differs
+ * from a by (b - a) / (b + a) of a, and from b by that part of b.  This part is
+ * a seventeenth at most.
+ */
+static uint64_t middle_of(unsigned step)
+{
+	unsigned octave = step >> HISTOGRAM_STEPS_LOG2;
+	uint64_t in_octave = step & (HISTOGRAM_STEPS - 1);
+	uint64_t a = HISTOGRAM_STEPS + in_octave; /* in widths; b is a + 1 */
+	uint64_t width = UINT64_C(1)
+			 << (HISTOGRAM_FIRST_LOG2 - HISTOGRAM_STEPS_LOG2);
+
+	if (octave == 0)
+		return in_octave * width + width / 2;
+	width <<= octave - 1;
+	return a * width + width * a / (2 * a + 1);
+}
+
+/* Which of n durations, from the shortest one, which is 1, it is. */
+static uint64_t rank_of(uint64_t n, double part)
+{
+	double rank = part * (double)n;
+	uint64_t below = rank >= (double)n ? n : (uint64_t)rank;
+
+	below += (double)below < rank;
+	return below == 0 ? 1 : below < n ? below : n;
+}
 
 /*
  * A quantile: this part of all durations, from 0 to 1, is no longer than the
  * result.  0 asks for the shortest, 1 for the longest.  There must be at least
  * one duration.
  */
-INTERNAL int64_t histogram_quantile(const struct histogram_counts *c,
-				    double part);
+TT_PART int64_t histogram_quantile(const struct histogram_counts *c,
+				   double part)
+{
+	uint64_t rank = rank_of(histogram_number(c), part);
+	uint64_t middle;
+	unsigned i = 0;
+
+	while (rank > c->step[i])
+		rank -= c->step[i++];
+	middle = middle_of(i);
+	/* It may be older than the steps, and then is in an earlier step. */
+	if (histogram_step(c->longest) == i && c->longest < middle)
+		middle = c->longest;
+	return (int64_t)middle;
+}

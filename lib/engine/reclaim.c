@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/reclaim.h"
 #include "intake/arrival.h"
+#include "intake/collect.h"
 #include "intake/garbage.h"
 
 /*

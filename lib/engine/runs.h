@@ -28,6 +28,8 @@
 #include "base/tally.h"
 #include "engine/inside.h"
 #include "os/cpu.h"
+#include "os/memory.h"
+#include "os/tool.h"
 
 struct runs_part;
 
@@ -68,20 +70,99 @@ struct runs {
 };
 
 /* False: no memory, and then r is as after runs_free. */
-INTERNAL bool runs_open(struct runs *r, uint32_t n);
-INTERNAL void runs_free(struct runs *r);
+TT_PART bool runs_open(struct runs *r, uint32_t n)
+{
+	cpu_map_init(&r->cpus, n);
+	r->running = r->called = r->given = 0;
+	r->part = pages_alloc(n * sizeof(*r->part));
+	return r->part != NULL;
+}
 
-INTERNAL void runs_close_running(struct runs *r);
-INTERNAL void runs_close_called(struct runs *r);
+TT_PART void runs_free(struct runs *r)
+{
+	pages_free(r->part, r->cpus.n * sizeof(*r->part));
+	r->part = NULL;
+}
+
+static struct running *first_running(const struct runs_part *p)
+{
+	return (struct running *)atomword_load(&p->first);
+}
+
+static uint32_t close_part(struct runs_part *p)
+{
+	uint32_t n = 0;
+
+	lock_acquire(&p->lock);
+	p->closed = true;
+	for (struct running *run = first_running(p); run; run = run->next)
+		n++;
+	lock_release(&p->lock);
+	return n;
+}
+
+TT_PART void runs_close_running(struct runs *r)
+{
+	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
+		r->running += close_part(&r->part[i]);
+}
+
+TT_PART void runs_close_called(struct runs *r)
+{
+	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
+		r->called += tally_close(&r->part[i].called);
+}
+
+/* Under the lock. */
+static void link_first(struct runs_part *p, struct running *run)
+{
+	run->previous = NULL;
+	run->next = first_running(p);
+	if (run->next)
+		run->next->previous = run;
+	atomword_store(&p->first, (uintptr_t)run);
+}
 
 /* False: the lists are closed, and the run must not begin. */
-INTERNAL bool runs_begin(struct runs *r, struct running *run);
+TT_PART bool runs_begin(struct runs *r, struct running *run)
+{
+	struct runs_part *p = &r->part[cpu_map_pick(&r->cpus)];
+	bool open;
+
+	*run = (struct running){.part = p};
+	tool_hide(run, sizeof(*run));
+	lock_acquire(&p->lock);
+	open = !p->closed;
+	if (likely(open))
+		link_first(p, run);
+	lock_release(&p->lock);
+	return open;
+}
+
+static void unlink_it(struct runs_part *p, struct running *run)
+{
+	if (run->next)
+		run->next->previous = run->previous;
+	if (run->previous)
+		run->previous->next = run->next;
+	else
+		atomword_store(&p->first, (uintptr_t)run->next);
+}
 
 /* False: the lists are closed, and it must be counted under the mutex. */
-INTERNAL bool runs_end(struct running *run);
+TT_PART bool runs_end(struct running *run)
+{
+	struct runs_part *p = run->part;
+	bool open;
 
-/* Is a run of this timer (0: of any) running in this task or thread? */
-INTERNAL bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id);
+	lock_acquire(&p->lock);
+	if (run->timing.ran)
+		measure_count(&p->measured, &run->timing);
+	unlink_it(p, run);
+	open = !p->closed;
+	lock_release(&p->lock);
+	return open;
+}
 
 /* False: the counts are closed, and it must be counted under the mutex. */
 static inline bool runs_count_called(struct runs *r)
@@ -91,12 +172,67 @@ static inline bool runs_count_called(struct runs *r)
 	return likely(tally_add(&part->called, 1));
 }
 
+static bool find_in(struct runs_part *p, uintptr_t who, timerthread_id id)
+{
+	struct running *run;
+
+	lock_acquire(&p->lock);
+	run = first_running(p);
+	while (run && !inside_is(&run->inside, who, id))
+		run = run->next;
+	lock_release(&p->lock);
+	return run != NULL;
+}
+
 /*
- * Finds the runs that are running one after the other, in the order of when
- * they began, then of their ids.  If one of them comes after *after and before
- * *best, it becomes *best.  runs_next_of: the same for one that may be running.
+ * Is a run of this timer (0: of any) running in this task or thread?  If a list
+ * was empty a moment ago, the caller is not on it.
  */
-INTERNAL void runs_next(const struct runs *r, const struct run *after,
-			struct run *best);
-INTERNAL void runs_next_of(const struct inside *in, const struct run *after,
-			   struct run *best);
+TT_PART bool runs_find(const struct runs *r, uintptr_t who, timerthread_id id)
+{
+	for (uint32_t i = 0; r->part && i < r->cpus.n; i++) {
+		struct runs_part *p = &r->part[i];
+
+		if (atomword_load(&p->first) != 0 && find_in(p, who, id))
+			return true;
+	}
+	return false;
+}
+
+/* Did a begin before b? */
+static bool is_before(const struct run *a, const struct run *b)
+{
+	int64_t x = a->since, y = b->since;
+
+	return x != y ? x < y : a->id < b->id;
+}
+
+/*
+ * A run that may be running: if it comes after *after and before *best, in the
+ * order of when runs began, then of their ids, it becomes *best.
+ */
+TT_PART void runs_next_of(const struct inside *in, const struct run *after,
+			  struct run *best)
+{
+	struct run s;
+
+	if (inside_look(in, &s) && is_before(after, &s) && is_before(&s, best))
+		*best = s;
+}
+
+static void next_in(struct runs_part *p, const struct run *after,
+		    struct run *best)
+{
+	lock_acquire(&p->lock);
+	for (struct running *run = first_running(p); run; run = run->next)
+		runs_next_of(&run->inside, after, best);
+	lock_release(&p->lock);
+}
+
+/* The same for all that are running: so they are found one after the other. */
+TT_PART void runs_next(const struct runs *r, const struct run *after,
+		       struct run *best)
+{
+	for (uint32_t i = 0; r->part && i < r->cpus.n; i++)
+		next_in(&r->part[i], after, best);
+}

@@ -8,10 +8,15 @@
  */
 #pragma once
 
-#include "intake/bucket.h"
+#include "intake/arrival.h"
+#include "intake/unqueued.h"
+#include "store/vacancy.h"
 
 /* How many timers without an entry a step of a visit takes at most. */
 #define UNQUEUED_STEP 32
+
+/* How many entries are put back while the lock is held once. */
+#define PUT_MAX 64
 
 /* A visit by the driver, and what its last step has taken out. */
 struct visit {
@@ -27,33 +32,190 @@ struct visit {
 	int entries;
 };
 
-INTERNAL void visit_begin(struct visit *v, int64_t by, int64_t now);
+TT_PART void visit_begin(struct visit *v, int64_t by, int64_t now)
+{
+	v->by = by;
+	v->now = now;
+	v->lane = 0;
+	v->blocks_done = v->full = false;
+	queue_cursor_begin(&v->cursor);
+}
+
+/* Takes all spare blocks except one.  Under the lock. */
+static struct block *take_surplus(struct bucket *b)
+{
+	struct block *one = block_pop(&b->spares), *surplus = b->spares;
+
+	b->spares = one;
+	return surplus;
+}
+
+/* True: all lanes are done. */
+static bool take_blocks(struct bucket *b, struct visit *v)
+{
+	while (v->lane < LANES) {
+		struct queue *q = &b->lane[v->lane].queue;
+
+		if ((v->cursor.begun ||
+		     bucket_visit_at(b, &b->lane[v->lane]) <= v->by) &&
+		    !queue_take(q, &v->cursor,
+				clock_add(v->by, distance_ahead(v->lane))))
+			return false;
+		v->lane++;
+		queue_cursor_begin(&v->cursor);
+	}
+	return true;
+}
+
+/* True: no others are due. */
+static bool take_unqueued(struct bucket *b, struct visit *v)
+{
+	struct slot *s;
+
+	while ((s = slot_heap_first(&b->unqueued, &b->slots)) != NULL &&
+	       s->queued <= v->by) {
+		if (v->entries == UNQUEUED_STEP)
+			return false;
+		v->entry[v->entries++] = unqueued_collect(b, s);
+	}
+	return true;
+}
+
+/* Announces what is left in the bucket. */
+static void announce(struct bucket *b, struct wakeup *w)
+{
+	const struct slot *first = slot_heap_first(&b->unqueued, &b->slots);
+	int64_t nearest = first ? first->queued : INT64_MAX;
+
+	for (const struct lane *l = b->lane; l < b->lane + LANES; l++) {
+		int64_t t = bucket_visit_at(b, l);
+
+		nearest = t < nearest ? t : nearest;
+	}
+	b->nearest = nearest;
+	bucket_set_doubtful(b, w);
+	/* The driver is awake, so it need not be woken. */
+	if (nearest < INT64_MAX)
+		wakeup_announce(w, b->slots.bucket, nearest);
+}
 
 /*
  * One step of a visit, for which the wake-up has asked.  Also gives spare
  * blocks back that the bucket does not need.  False: that was the last step.
  */
-INTERNAL bool bucket_collect(struct bucket *b, struct wakeup *w,
-			     struct visit *v);
+TT_PART bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
+{
+	struct block *surplus;
+	bool done;
+
+	v->cursor.looked = v->cursor.taken = 0;
+	v->entries = 0;
+	lock_acquire_hot(&b->lock);
+	bucket_set_time(b, w, v->now);
+	v->blocks_done = v->blocks_done || take_blocks(b, v);
+	done = v->blocks_done && (v->full || take_unqueued(b, v));
+	if (done)
+		announce(b, w);
+	surplus = take_surplus(b);
+	slots_add_free(&b->slots, &b->recycled);
+	lock_release(&b->lock);
+
+	block_pool_give(b->pool, surplus);
+	return !done;
+}
+
+/* Under the lock.  Returns how many are left. */
+static size_t put_some(struct bucket *b, struct wakeup *w,
+		       const struct entry *e, size_t n, struct arrival *a)
+{
+	for (int i = 0; n > 0 && i < PUT_MAX; i++) {
+		bool grows;
+
+		*a = arrival_aim_old(b, e[n - 1].deadline);
+		grows = !queue_has_room(&a->lane->queue, 1);
+		if (!arrival_has_room(b, a->lane))
+			break;
+		arrival_push(b, w, a, e[--n]);
+		if (unlikely(grows))
+			arrival_visit_by(b, w, bucket_visit_at(b, a->lane));
+	}
+	return n;
+}
 
 /*
  * Puts back n entries that the driver has taken, the last one first, into the
  * lanes of the old.  Returns how many are left, at the beginning of e, because
  * there is no memory for them.
  */
-INTERNAL size_t bucket_put(struct bucket *b, struct wakeup *w,
-			   const struct entry *e, size_t n);
+TT_PART size_t bucket_put(struct bucket *b, struct wakeup *w,
+			  const struct entry *e, size_t n)
+{
+	struct arrival a = {NULL, 0, false};
+	bool grown = false;
+
+	while (n > 0) {
+		size_t left;
+
+		lock_acquire_hot(&b->lock);
+		left = put_some(b, w, e, n, &a);
+		lock_release(&b->lock);
+		if (left == n && grown)
+			break;
+		grown = left == n;
+		if (grown && arrival_grow(b, w, a.lane, false) < 0)
+			break;
+		n = left;
+	}
+	return n;
+}
 
 /*
  * Makes the recycled slots free, so that schedule calls can take them.  True:
  * there will be some memory to give back.
  */
-INTERNAL bool bucket_flush(struct bucket *b);
+TT_PART bool bucket_flush(struct bucket *b)
+{
+	bool surplus;
+
+	lock_acquire_hot(&b->lock);
+	slots_add_free(&b->slots, &b->recycled);
+	surplus = vacancy_surplus_later(&b->slots) > 0;
+	lock_release(&b->lock);
+	return surplus;
+}
 
 /*
  * Gives back what the bucket does not need: spare blocks, and rows of lanes.
  */
-INTERNAL void bucket_shrink(struct bucket *b);
+TT_PART void bucket_shrink(struct bucket *b)
+{
+	for (struct lane *l = b->lane; l < b->lane + LANES; l++) {
+		struct block *surplus;
+		uint32_t rows;
+		bool less;
+
+		lock_acquire_hot(&b->lock);
+		surplus = take_surplus(b);
+		rows = queue_wants_rows(&l->queue);
+		less = rows < l->queue.size;
+		lock_release(&b->lock);
+		block_pool_give(b->pool, surplus);
+		if (less)
+			arrival_give_rows(b, l, rows);
+	}
+}
 
 /* Takes out the first block of the lane with the most; NULL: there is none. */
-INTERNAL struct block *bucket_take_oldest(struct bucket *b);
+TT_PART struct block *bucket_take_oldest(struct bucket *b)
+{
+	struct lane *most = b->lane;
+	struct block *block = NULL;
+
+	lock_acquire_hot(&b->lock);
+	for (struct lane *l = b->lane; l < b->lane + LANES; l++)
+		most = l->queue.blocks > most->queue.blocks ? l : most;
+	if (most->queue.blocks > 0)
+		block = queue_take_first(&most->queue);
+	lock_release(&b->lock);
+	return block;
+}

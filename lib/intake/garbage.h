@@ -26,20 +26,69 @@
 /* As limit: the driver was told, and has not looked yet. */
 #define GARBAGE_TOLD UINT32_MAX
 
+/* The blocks of all lanes. */
+TT_PART uint32_t garbage_blocks(const struct bucket *b)
+{
+	uint32_t n = 0;
+
+	for (const struct lane *l = b->lane; l < b->lane + LANES; l++)
+		n += l->queue.blocks;
+	return n;
+}
+
+/*
+ * Tells how many slots are in use, also if they are fewer than when it was told
+ * last.  Returns the sum.
+ */
+TT_PART uint32_t garbage_count(struct bucket *b, struct wakeup *w)
+{
+	struct slots *t = &b->slots;
+	uint32_t more = t->used - b->told;
+
+	b->told = t->used;
+	return atom32_add(&w->used, more) + more;
+}
+
 /*
  * Tells how many slots are in use, if that has grown by a step.  True: the
  * caller must wake the driver.  Under the lock.
+ *
+ * Of all threads that find too many, one wakes the driver: the one whose
+ * compare-and-swap succeeds.  It orders nothing; the bucket's lock does.
  */
-INTERNAL bool garbage_tell(struct bucket *b, struct wakeup *w);
+TT_PART bool garbage_tell(struct bucket *b, struct wakeup *w)
+{
+	const struct slots *t = &b->slots;
+	uint32_t limit = atom32_load(&w->limit);
+	bool much = garbage_blocks(b) >
+		    GARBAGE_TIMES * (t->used / BLOCK_ENTRIES + LANE_OLD) +
+			    GARBAGE_MUCH / BLOCK_ENTRIES;
 
-/* Tells it in any case, also if they are fewer.  Returns the sum. */
-INTERNAL uint32_t garbage_count(struct bucket *b, struct wakeup *w);
+	if (t->used >= b->told + GARBAGE_STEP)
+		much |= garbage_count(b, w) > limit + (uint64_t)GARBAGE_MUCH;
+	return much && limit != GARBAGE_TOLD &&
+	       atom32_swap(&w->limit, limit, GARBAGE_TOLD) == limit;
+}
 
 /* Was the driver told?  Then it is not told again before it sets the limit. */
-INTERNAL bool garbage_hear(struct wakeup *w);
+TT_PART bool garbage_hear(struct wakeup *w)
+{
+	return atom32_load(&w->limit) == GARBAGE_TOLD &&
+	       atom32_swap(&w->limit, GARBAGE_TOLD, GARBAGE_TOLD - 1) ==
+		       GARBAGE_TOLD;
+}
 
-/* The driver has looked: so many live. */
-INTERNAL void garbage_set_limit(struct wakeup *w, uint64_t live);
+/* The driver has looked: so many live.  Unless it was told meanwhile. */
+TT_PART void garbage_set_limit(struct wakeup *w, uint64_t live)
+{
+	uint64_t used = atom32_load(&w->used);
+	uint64_t limit = GARBAGE_TIMES * live;
+	uint32_t was = atom32_load(&w->limit);
 
-/* The blocks of all lanes. */
-INTERNAL uint32_t garbage_blocks(const struct bucket *b);
+	/* What was not seen is not told again at once. */
+	limit = limit > used ? limit : used;
+	if (limit > GARBAGE_TOLD - 1)
+		limit = GARBAGE_TOLD - 1;
+	if (was != GARBAGE_TOLD)
+		(void)atom32_swap(&w->limit, was, (uint32_t)limit);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "intake/intake.h"
+#include "intake/collect.h"
 #include "os/memory.h"
 
 /* How many other buckets are looked at. */

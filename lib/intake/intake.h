@@ -40,7 +40,7 @@
  */
 #pragma once
 
-#include "intake/collect.h"
+#include "intake/bucket.h"
 #include "os/cpu.h"
 
 #define INTAKE_MAX_BUCKETS BUCKET_SET_MAX

@@ -11,7 +11,7 @@
  *    a hundred calls took 17 us; so, 1.3.)
  *  - as many as may be in the driver's batch, where no call can take them;
  *  - as many again, of which the driver may be filing some that were unqueued
- *    (collect.c), and ending one;
+ *    (collect.h), and ending one;
  *  - a seventh of all, because a call from elsewhere does not get the last
  *    eighth (slots_any).
  */

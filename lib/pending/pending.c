@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pending/pending.h"
+#include "intake/collect.h"
 #include "intake/expiry.h"
 #include "intake/unqueued.h"
 

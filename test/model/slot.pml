@@ -94,9 +94,9 @@
  *	reschedule	intake/schedule.c move_earlier
  *	reschedule	intake/schedule.c move_handed_over
  *	reschedule	intake/unqueued.c unqueued_move
- *	collect		intake/collect.c bucket_collect take_blocks
+ *	collect		intake/collect.h bucket_collect take_blocks
  *	recycle		intake/intake.c intake_recycle
- *	recycle		intake/collect.c bucket_flush
+ *	recycle		intake/collect.h bucket_flush
  *	recycle		intake/expiry.c expiry_end_and_give
  *	recycle		intake/bucket.h bucket_give
  *	hand_over_dead	store/slot.h slot_hand_over
@@ -118,7 +118,7 @@
  *	mark_unqueued	intake/unqueued.c mark_unqueued unqueued_add
  *	leave_unqueued	intake/unqueued.c unqueued_leave
  *	collect_unqueued intake/unqueued.c unqueued_collect
- *	collect_unqueued intake/collect.c take_unqueued
+ *	collect_unqueued intake/collect.h take_unqueued
  *	file		intake/unqueued.c unqueued_file
  *	runner		engine/fire.c fire_run
  *	timer_thread	engine/turn.c engine_turn run_next

@@ -56,7 +56,7 @@
  *	cancel		store/slot.h slot_kill
  *	cancel		store/slot.c slot_cancel slot_take
  *	run_timer	intake/expiry.c expiry_hand_over expiry_begin expiry_end
- *	run_timer	intake/collect.c bucket_flush
+ *	run_timer	intake/collect.h bucket_flush
  *	choose		store/vacancy.c vacancy_choose is_free is_high
  *	note_floor	store/vacancy.c note_floor
  *	note_floors	store/vacancy.c vacancy_empty

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A model of the way to sleep and of the wake-up: lib/intake/wakeup.c with
- * the parts of intake/arrival.c, intake/collect.c and engine/turn.c that call
+ * the parts of intake/arrival.c, intake/collect.h and engine/turn.c that call
  * it.
  *
  * PRODUCERS threads schedule TIMERS timers each, with any deadline, in BUCKETS
@@ -53,7 +53,7 @@
  *	producer	intake/schedule.c bucket_schedule
  *	producer	intake/arrival.h arrival_begin arrival_add
  *	hand_out	intake/wakeup.c wakeup_collect hand_out
- *	visit_bucket	intake/collect.c bucket_collect announce
+ *	visit_bucket	intake/collect.h bucket_collect announce
  *	turn		engine/turn.c engine_turn collect visit_by
  *	futex_wait	os/linux/futex.c futex_wait_until
  *	futex_wait	os/linux/sleeper.c sleeper_sleep

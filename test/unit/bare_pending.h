@@ -9,6 +9,7 @@
 #include "begun.h"
 #include "checks/pending.h"
 #include "entries.h"
+#include "intake/collect.h"
 #include "intake/reserve.h"
 #include "intake/unqueued.h"
 #include "pending/pending.h"

@@ -7,6 +7,7 @@
 #include "bare_intake.h"
 #include "begun.h"
 #include "contents.h"
+#include "intake/collect.h"
 #include "intake/recycle.h"
 #include "intake/unqueued.h"
 

@@ -12,6 +12,7 @@
 #include "fail_alloc.h"
 #include "fixture.h"
 #include "intake/arrival.h"
+#include "intake/collect.h"
 #include "intake/unqueued.h"
 #include "os/clock.h"
 #include "real.h"

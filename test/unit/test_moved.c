@@ -11,6 +11,7 @@
 #include "entries.h"
 #include "fail_alloc.h"
 #include "intake/arrival.h"
+#include "intake/collect.h"
 #include "timers.h"
 
 /*

@@ -7,6 +7,7 @@
 #include "checks/slot_heap.h"
 #include "engine/reclaim.h"
 #include "entries.h"
+#include "intake/collect.h"
 #include "intake/garbage.h"
 #include "intake/unqueued.h"
 #include "must.h"

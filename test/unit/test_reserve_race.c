@@ -11,6 +11,7 @@
 
 #include "bare_intake.h"
 #include "fail_alloc.h"
+#include "intake/collect.h"
 #include "intake/reserve.h"
 #include "sweeping.h"
 #include "timers.h"

@@ -13,6 +13,7 @@
 #include "bare_intake.h"
 #include "checks/slot_heap.h"
 #include "fail_alloc.h"
+#include "intake/collect.h"
 #include "intake/expiry.h"
 #include "intake/reserve.h"
 #include "intake/unqueued.h"

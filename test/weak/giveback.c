@@ -45,15 +45,6 @@ void pages_free(void *p, size_t size)
 	(void)size;
 }
 
-/* None is unqueued. */
-void slot_heap_remove(struct slot_heap *h, const struct slots *t,
-		      struct slot *s)
-{
-	(void)h;
-	(void)t;
-	(void)s;
-}
-
 struct bucket_set intake_used(struct intake *in)
 {
 	(void)in;

@@ -35,20 +35,6 @@ static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time)
 
 #include "intake/unqueued.c"
 
-void slot_heap_add(struct slot_heap *h, const struct slots *t, struct slot *s)
-{
-	(void)h;
-	(void)t;
-	(void)s;
-	weak_fail("there is memory, so no timer is unqueued");
-}
-
-void slot_heap_remove(struct slot_heap *h, const struct slots *t,
-		      struct slot *s)
-{
-	slot_heap_add(h, t, s);
-}
-
 void wakeup_kick(struct wakeup *w)
 {
 	(void)w;

@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "engine/turn.h"
+#include "intake/collect.h"
 #include "intake/schedule.h"
 
 #include <errno.h>
