@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/engine.h"
-#include "engine/reclaim.h"
 #include "intake/reserve.h"
 #include "os/fork.h"
 #include "os/memory.h"
@@ -45,7 +44,6 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 	e->next = INT64_MAX;
 	e->reclaim.began = e->reclaim.period = clock_now(CLOCK_MONOTONIC);
 	e->reclaim.due = INT64_MAX;
-	e->reclaim.pause = RECLAIM_PERIOD_NS;
 	return 0;
 }
 

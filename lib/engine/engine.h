@@ -19,7 +19,7 @@ struct reclaim {
 	int64_t began;  /* the last round; before that: engine_open */
 	int64_t period; /* when this period began; see store/vacancy.h */
 	int64_t due;    /* the driver must be awake then; INT64_MAX: never */
-	int64_t pause;  /* from one round to the next, unless it was told */
+	int64_t pause;  /* from one round to the next; 0: there was none */
 	/* A round. */
 	bool active;               /* it has begun, and has not ended */
 	bool told;                 /* it sweeps all; see garbage.h */

@@ -38,7 +38,8 @@ static bool begin_round(struct engine *e)
 	int64_t begins = now();
 
 	t->told = garbage_hear(&e->wakeup);
-	if (!t->told && begins < t->due && begins - t->began < t->pause)
+	if (!t->told && begins < t->due &&
+	    begins - t->began < clock_later(t->pause, RECLAIM_PERIOD_NS))
 		return false;
 	t->began = begins;
 	t->ends = begins - t->period >= RECLAIM_PERIOD_NS;
@@ -125,12 +126,14 @@ static void end_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	uint32_t used = atom32_load(&e->wakeup.used);
+	int64_t least =
+		clock_later(RECLAIM_PERIOD_NS, (int64_t)used * RECLAIM_SLOT_NS);
 
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;
-	if (t->found || t->told || !t->again || used < t->used / 2)
-		t->pause = clock_later(RECLAIM_PERIOD_NS,
-				       (int64_t)used * RECLAIM_SLOT_NS);
+	if (t->found || t->told || !t->again || used < t->used / 2 ||
+	    t->pause < least)
+		t->pause = least;
 	else if (t->pause < RECLAIM_REST_NS)
 		t->pause *= 2;
 	t->due = t->again ? now() + t->pause : INT64_MAX;

@@ -22,7 +22,7 @@
 struct arrival {
 	struct lane *lane;
 	int64_t due;  /* the entry's deadline */
-	bool at_once; /* it has passed: the driver does not wait for the slack */
+	bool at_once; /* it has passed, and must not wait for the slack */
 };
 
 /*

@@ -89,7 +89,8 @@ struct wakeup {
 	struct counter wakeups; /* sleeps that have ended */
 	struct counter early;   /* of those, the ones that an arrival ended */
 	/* Protected by the lock; by CLOCK_MONOTONIC. */
-	int64_t awake; /* how long it was awake; if it is, less the time since */
+	/* How long it was awake; if it is, less when that began: below 0. */
+	int64_t awake;
 	int64_t awake_told; /* the largest that wakeup_awake has returned */
 	/* Any thread, atomically; see garbage.h. */
 	atom32 used;  /* slots, as the buckets have told */

@@ -465,9 +465,9 @@ START_TEST(an_old_id_writes_nothing)
 	for (int i = 0; i < N; i++) {
 		struct slot *s = intake_slot(tt->engine.intake, ids[i]);
 
-		if (!vacancy_has(&bucket->slots,
-				 slot_index(ids[i]) >> bucket->slots.shift >>
-					 SLOT_WORD_LOG2))
+		if (!vacancy_has(&bucket->slots, slot_index(ids[i]) >>
+							 bucket->slots.shift >>
+							 SLOT_WORD_LOG2))
 			continue;
 		vacant++;
 		if ((uintptr_t)s % pages_size() == 0)

@@ -8,6 +8,7 @@
 #include "checks/bucket.h"
 #include "contents.h"
 #include "fixture.h"
+#include "intake/collect.h"
 #include "intake/recycle.h"
 #include "must.h"
 #include "random.h"
