@@ -692,6 +692,26 @@ START_TEST(looks_less_and_less_often)
 }
 END_TEST
 
+/* Though most live: where some have died, more may die soon. */
+START_TEST(looks_often_while_it_finds_much)
+{
+	begin(1);
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = schedule(now() + far + i);
+	turn();
+	finish();
+	for (int i = 0; i < 10; i++)
+		sleep_for_round();
+	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_REST_NS);
+	for (int i = 0; i < CROWD / 4; i++)
+		cancel(crowd[i]);
+	sleep_for_round();
+	ck_assert_uint_eq(bare_slots_used(), CROWD - CROWD / 4);
+	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_PERIOD_NS);
+	bare_end();
+}
+END_TEST
+
 /* As if there had been no memory for their entries. */
 static void leave_all(struct bucket *b)
 {
@@ -757,6 +777,7 @@ int main(void)
 		gives_memory_back,
 		gives_memory_back_after_runs,
 		looks_less_and_less_often,
+		looks_often_while_it_finds_much,
 		finds_the_unqueued,
 	};
 
