@@ -122,12 +122,20 @@ static void end_bucket(struct engine *e)
 	t->bucket = NULL;
 }
 
+/* From one round to the next, if it has found something. */
+static int64_t least_pause(uint32_t used)
+{
+	int64_t pause = (int64_t)used * RECLAIM_SLOT_NS;
+
+	return pause < RECLAIM_REST_NS ? clock_later(pause, RECLAIM_PERIOD_NS)
+				       : RECLAIM_REST_NS;
+}
+
 static void end_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	uint32_t used = atom32_load(&e->wakeup.used);
-	int64_t least =
-		clock_later(RECLAIM_PERIOD_NS, (int64_t)used * RECLAIM_SLOT_NS);
+	int64_t least = least_pause(used);
 
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;

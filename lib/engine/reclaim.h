@@ -13,10 +13,11 @@
  *     since the last one is over.
  *  2. The driver wakes up for a round as long as there will be something to
  *     give back, or many slots are in use.
- *  3. The pause is RECLAIM_PERIOD_NS, or RECLAIM_SLOT_NS for each slot in use
- *     if that is longer: so rounds cost a CPU less than a hundredth of its
- *     time.  After rounds that find nothing it becomes longer, up to 8 seconds.
- *     So what a peak left behind goes back within some ten seconds.
+ *  3. The pause is RECLAIM_SLOT_NS for each slot in use, but at least
+ *     RECLAIM_PERIOD_NS: so up to four million timers cost a CPU less than a
+ *     hundredth of its time.  After rounds that find nothing it becomes longer.
+ *     It is never longer than RECLAIM_REST_NS: so what a peak left behind goes
+ *     back within some ten seconds.
  *  4. A step is some 256 looks, or gives back 64 KiB, or sifts a block of
  *     entries.
  *  5. A bucket whose lock is held is swept when the lock is free.

@@ -224,6 +224,8 @@ START_TEST(many_slots_make_rounds_seldom)
 	for (uint32_t used = 0; used <= 64; used++) {
 		int64_t pause = used * INT64_C(1000000) * RECLAIM_SLOT_NS;
 
+		if (pause > RECLAIM_REST_NS)
+			pause = RECLAIM_REST_NS;
 		begin(1);
 		cancel(schedule(now() + far));
 		atom32_store(&engine.wakeup.used, used * 1000000);
