@@ -22,7 +22,7 @@ struct reclaim {
 	int64_t pause;  /* from one round to the next; 0: there was none */
 	/* A round. */
 	bool active;               /* it has begun, and has not ended */
-	bool told;                 /* it sweeps all; see garbage.h */
+	bool told;                 /* much is dead; see garbage.h */
 	bool ends;                 /* the period ends with it */
 	struct bucket_set buckets; /* buckets whose turn has not come yet */
 	uint32_t used;             /* slots in use when it began */

@@ -16,9 +16,21 @@ static int64_t now(void)
 	return clock_now(CLOCK_MONOTONIC);
 }
 
-void reclaim_owe(struct reclaim *t)
+/* From one round to the next, if it has found something. */
+static int64_t least_pause(uint32_t used)
 {
-	int64_t due = now() + RECLAIM_PERIOD_NS;
+	int64_t pause = (int64_t)used * RECLAIM_SLOT_NS;
+
+	return pause < RECLAIM_REST_NS ? clock_later(pause, RECLAIM_PERIOD_NS)
+				       : RECLAIM_REST_NS;
+}
+
+/* Not sooner than it would have been, however often one is owed. */
+void reclaim_owe(struct engine *e)
+{
+	struct reclaim *t = &e->reclaim;
+	int64_t pause = least_pause(atom32_load(&e->wakeup.used));
+	int64_t due = clock_later(now() + RECLAIM_PERIOD_NS, t->began + pause);
 
 	t->due = due < t->due ? due : t->due;
 }
@@ -122,15 +134,6 @@ static void end_bucket(struct engine *e)
 	t->bucket = NULL;
 }
 
-/* From one round to the next, if it has found something. */
-static int64_t least_pause(uint32_t used)
-{
-	int64_t pause = (int64_t)used * RECLAIM_SLOT_NS;
-
-	return pause < RECLAIM_REST_NS ? clock_later(pause, RECLAIM_PERIOD_NS)
-				       : RECLAIM_REST_NS;
-}
-
 static void end_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
@@ -140,10 +143,11 @@ static void end_round(struct engine *e)
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;
 	if (t->found || t->told || !t->again || used < t->used / 2 ||
-	    t->pause < least)
+	    2 * t->pause < least)
 		t->pause = least;
-	else if (t->pause < RECLAIM_REST_NS)
-		t->pause *= 2;
+	else
+		t->pause = 2 * t->pause < RECLAIM_REST_NS ? 2 * t->pause
+							  : RECLAIM_REST_NS;
 	t->due = t->again ? now() + t->pause : INT64_MAX;
 }
 

@@ -10,16 +10,17 @@
  * Guarantees:
  *  1. A round sweeps all slots.  It begins when the driver was told that there
  *     is much garbage (garbage.h); or if the driver is awake, and the pause
- *     since the last one is over.
- *  2. The driver wakes up for a round as long as there will be something to
- *     give back, or many slots are in use.
+ *     since the last one is over, or one is owed, because slots became free.
+ *  2. The driver wakes up for a round that is owed, or as long as there will be
+ *     something to give back, or many slots are in use.
  *  3. The pause is RECLAIM_SLOT_NS for each slot in use, but at least
  *     RECLAIM_PERIOD_NS: so up to four million timers cost a CPU less than a
  *     hundredth of its time.  After rounds that find nothing it becomes longer.
  *     It is never longer than RECLAIM_REST_NS: so what a peak left behind goes
  *     back within some ten seconds.
  *  4. A step is some 256 looks, or gives back 64 KiB, or sifts a block of
- *     entries.
+ *     entries.  A round needs as many turns as it takes, one right after the
+ *     other: some 25 ms for four million slots.
  *  5. A bucket whose lock is held is swept when the lock is free.
  *
  * Entries become stale when a slot is swept.  If a bucket has far more entries
@@ -43,7 +44,7 @@
 INTERNAL bool reclaim_step(struct engine *e);
 
 /* Slots became free: a round is owed, which may give their memory back. */
-INTERNAL void reclaim_owe(struct reclaim *t);
+INTERNAL void reclaim_owe(struct engine *e);
 
 /* When the driver must be awake for a round; INT64_MAX: no round is owed. */
 INTERNAL int64_t reclaim_at(struct engine *e);

@@ -121,7 +121,7 @@ static void end_turn(struct engine *e)
 	if (e->again)
 		e->next = INT64_MIN;
 	if (intake_flush(e->intake))
-		reclaim_owe(&e->reclaim);
+		reclaim_owe(e);
 	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));
 	engine_set_idle(e);
 }

@@ -176,7 +176,7 @@ START_TEST(wakes_the_driver_for_a_round)
 		int64_t slack = i * far, at;
 
 		engine.wakeup.slack = slack;
-		reclaim_owe(&engine.reclaim);
+		reclaim_owe(&engine);
 		at = reclaim_at(&engine);
 		ck_assert_int_le(at, now() + RECLAIM_PERIOD_NS);
 		let_pass(&engine, RECLAIM_PERIOD_NS / 2);
@@ -237,6 +237,10 @@ START_TEST(many_slots_make_rounds_seldom)
 		ck_assert_int_le(engine.reclaim.pause,
 				 pause + RECLAIM_PERIOD_NS);
 		ck_assert(used == 0 || engine.reclaim.due != INT64_MAX);
+		/* Nor is it sooner when one is owed. */
+		reclaim_owe(&engine);
+		ck_assert_int_ge(engine.reclaim.due - engine.reclaim.began,
+				 pause);
 		/* Not before it is over, if nobody tells. */
 		cancel(schedule(now() + far));
 		let_pass(&engine, engine.reclaim.pause / 2);
