@@ -48,8 +48,6 @@
 #include "intake/wakeup.c"
 #include "intake/walk.c"
 
-#include "pending/pending.c"
-
 #include "engine/await.c"
 #include "engine/cap.c"
 #include "engine/engine.c"
