@@ -31,7 +31,6 @@
 #endif
 
 #include "store/block.c"
-#include "store/queue.c"
 #include "store/slot.c"
 #include "store/slots.c"
 #include "store/vacancy.c"
