@@ -47,7 +47,6 @@
 #include "intake/wakeup.c"
 #include "intake/walk.c"
 
-#include "engine/await.c"
 #include "engine/cap.c"
 #include "engine/engine.c"
 #include "engine/fire.c"
