@@ -47,7 +47,6 @@
 #include "intake/wakeup.c"
 #include "intake/walk.c"
 
-#include "engine/cap.c"
 #include "engine/engine.c"
 #include "engine/fire.c"
 #include "engine/inside.c"
