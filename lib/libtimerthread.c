@@ -45,7 +45,6 @@
 #include "intake/sweep.c"
 #include "intake/unqueued.c"
 #include "intake/wakeup.c"
-#include "intake/walk.c"
 
 #include "engine/engine.c"
 #include "engine/fire.c"

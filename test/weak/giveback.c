@@ -91,7 +91,7 @@ static void store_release(atom32 *a, uint32_t value)
 #undef atom32_load_acquire
 
 #include "intake/sweep.c"
-#include "intake/walk.c"
+#include "intake/walk.h"
 
 static struct counter ended;
 static char chunks[3 * SLOT_FIRST_NUMBER * sizeof(struct slot) +
@@ -161,7 +161,7 @@ static void drive(void)
 
 static void count(void)
 {
-	struct seen_timer seen[STEP];
+	struct seen_timer seen[WALK_STEP];
 
 	counted = look_at_some(&bucket, NUMBER, false, seen);
 	counted += counter_read(&ended);
