@@ -40,7 +40,6 @@
 #include "intake/expiry.c"
 #include "intake/intake.c"
 #include "intake/recycle.c"
-#include "intake/reserve.c"
 #include "intake/schedule.c"
 #include "intake/sweep.c"
 #include "intake/unqueued.c"
