@@ -8,7 +8,6 @@
 #define TT_ONE_UNIT
 
 #include "base/keep.c"
-#include "base/text.c"
 
 #include "os/call.c"
 #include "os/clock.c"
