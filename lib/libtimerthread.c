@@ -37,7 +37,6 @@
 #include "intake/arrival.c"
 #include "intake/bucket.c"
 #include "intake/expiry.c"
-#include "intake/intake.c"
 #include "intake/recycle.c"
 #include "intake/schedule.c"
 #include "intake/sweep.c"

@@ -213,8 +213,8 @@ finds store/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
 finds pending/heap.h '#include "pending/pending.h"' 'tsort: pending/heap'
 finds intake/bucket.c '#include "intake/recycle.h"' 'tsort: intake/recycle'
 finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
-finds intake/intake.c 'int cpu(void) { return sched_getcpu(); }' \
-	'intake.c: for lib/os: .*sched_getcpu'
+finds intake/intake.h 'int cpu(void) { return sched_getcpu(); }' \
+	'intake.h: for lib/os: .*sched_getcpu'
 finds os/lock.c 'int cpu(void) { return sched_getcpu(); }' \
 	'lock.c: for lib/os/linux: .*sched_getcpu'
 finds os/posix/futex.c '#include <sys/timerfd.h>' \

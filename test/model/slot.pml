@@ -95,7 +95,7 @@
  *	reschedule	intake/schedule.c move_handed_over
  *	reschedule	intake/unqueued.c unqueued_move
  *	collect		intake/collect.h bucket_collect take_blocks
- *	recycle		intake/intake.c intake_recycle
+ *	recycle		intake/intake.h intake_recycle
  *	recycle		intake/collect.h bucket_flush
  *	recycle		intake/expiry.c expiry_end_and_give
  *	recycle		intake/bucket.h bucket_give

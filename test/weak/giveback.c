@@ -45,19 +45,6 @@ void pages_free(void *p, size_t size)
 	(void)size;
 }
 
-struct bucket_set intake_used(struct intake *in)
-{
-	(void)in;
-	return (struct bucket_set){0};
-}
-
-struct bucket *intake_take(struct intake *in, struct bucket_set *used)
-{
-	(void)in;
-	(void)used;
-	return NULL;
-}
-
 #include "store/slots.c"
 
 /* The first slot of the second chunk, which has two words. */
