@@ -40,7 +40,6 @@
 #include "intake/recycle.c"
 #include "intake/schedule.c"
 #include "intake/sweep.c"
-#include "intake/unqueued.c"
 #include "intake/wakeup.c"
 
 #include "engine/engine.c"
