@@ -8,7 +8,6 @@
 #define TT_ONE_UNIT
 
 #include "base/keep.c"
-#include "base/text.c"
 
 #include "os/call.c"
 #include "os/clock.c"
@@ -31,7 +30,6 @@
 #endif
 
 #include "store/block.c"
-#include "store/queue.c"
 #include "store/slot.c"
 #include "store/slots.c"
 #include "store/vacancy.c"
@@ -39,19 +37,11 @@
 #include "intake/arrival.c"
 #include "intake/bucket.c"
 #include "intake/expiry.c"
-#include "intake/intake.c"
 #include "intake/recycle.c"
-#include "intake/reserve.c"
 #include "intake/schedule.c"
 #include "intake/sweep.c"
-#include "intake/unqueued.c"
 #include "intake/wakeup.c"
-#include "intake/walk.c"
 
-#include "pending/pending.c"
-
-#include "engine/await.c"
-#include "engine/cap.c"
 #include "engine/engine.c"
 #include "engine/fire.c"
 #include "engine/inside.c"

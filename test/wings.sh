@@ -176,7 +176,7 @@ check() {
 	done
 	sed 's|/.*||' "$work/unit" | uniq >"$work/order"
 	[ "$(tr '\n' ' ' <"$work/order")" = \
-		'base os store intake pending engine api view ' ] ||
+		'base os store intake engine api view ' ] ||
 		echo "libtimerthread.c: not in the order of the wings"
 }
 
@@ -203,8 +203,8 @@ finds os/lock.c ' # include <store/slot.h>' 'lock.c: .* is to be in quotes'
 finds pending/wheel.h '#include "engine/engine.h"' 'wheel.h: engine.* is above'
 finds engine/fire.h '#include  "api/instance.h"' 'fire.h: api/instance.h is above'
 finds api/driver.c '#include "view/stats.h"' 'driver.c: view/stats.h is above'
-finds base/text.c '#include "os/lock.h"' 'text.c: os/lock.h is above'
-finds base/text.c '#include <sys/mman.h>' '<sys/mman.h> is for lib/os'
+finds base/text.h '#include "os/lock.h"' 'text.h: os/lock.h is above'
+finds base/text.h '#include <sys/mman.h>' '<sys/mman.h> is for lib/os'
 finds base/keep.c 'long n(void) { return sysconf(84); }' \
 	'keep.c: for lib/os: .*sysconf'
 finds store/block.c '#include <stdio.h>' 'block.c: <stdio.h> is for lib/os'
@@ -213,8 +213,8 @@ finds store/slot.c '#include "os/../engine/turn.h"' 'slot.c: .*turn.h is above'
 finds pending/heap.h '#include "pending/pending.h"' 'tsort: pending/heap'
 finds intake/bucket.c '#include "intake/recycle.h"' 'tsort: intake/recycle'
 finds api/life.c '# include <sys/timerfd.h>' '<sys/timerfd.h> is for lib/os'
-finds intake/intake.c 'int cpu(void) { return sched_getcpu(); }' \
-	'intake.c: for lib/os: .*sched_getcpu'
+finds intake/intake.h 'int cpu(void) { return sched_getcpu(); }' \
+	'intake.h: for lib/os: .*sched_getcpu'
 finds os/lock.c 'int cpu(void) { return sched_getcpu(); }' \
 	'lock.c: for lib/os/linux: .*sched_getcpu'
 finds os/posix/futex.c '#include <sys/timerfd.h>' \
@@ -227,7 +227,8 @@ finds libtimerthread.c '#include "base/keep.h"' 'not in the order of the wings'
 mkdir "$work/build"
 for wing in $wings; do
 	mkdir "$work/build/$wing"
-	find "$build/$wing" -name '*.o' -exec cp {} "$work/build/$wing" \;
+	[ ! -d "$build/$wing" ] ||
+		find "$build/$wing" -name '*.o' -exec cp {} "$work/build/$wing" \;
 done
 calls_found() {
 	echo "$2" >"$work/planted.c"

@@ -41,7 +41,9 @@
 #pragma once
 
 #include "intake/bucket.h"
+#include "intake/collect.h"
 #include "os/cpu.h"
+#include "os/memory.h"
 
 #define INTAKE_MAX_BUCKETS BUCKET_SET_MAX
 
@@ -66,39 +68,28 @@ struct intake {
 	struct bucket bucket[];
 };
 
-/* NULL: no memory. */
-INTERNAL struct intake *intake_create(uint32_t n);
-
-/* Also in a child of fork(2): see bucket_destroy. */
-INTERNAL void intake_destroy(struct intake *in);
-
-INTERNAL void intake_set_open(struct intake *in, bool open);
-
-/*
- * Sets up a bucket, if it was not used before.  False: it is shut.  The caller
- * does not hold the lock.
- */
-INTERNAL bool intake_use(struct intake *in, struct bucket *b);
-
-/* Sets up a bucket.  Called from intake_use, and when the instance starts. */
-INTERNAL void intake_set_up(struct intake *in, struct bucket *b);
-
-/* Which buckets have been set up?  No other bucket has a timer. */
-INTERNAL struct bucket_set intake_used(struct intake *in);
-
-/* Takes a bucket out of such a set.  NULL: the set is empty. */
-INTERNAL struct bucket *intake_take(struct intake *in, struct bucket_set *set);
-
-/* A bucket for each CPU that the machine may have, and one more. */
-INTERNAL uint32_t intake_default_buckets(void);
+/* How many other buckets are looked at. */
+#define INTAKE_OTHERS 8
 
 /*
  * The bucket for a timer, by its period (0 or less: it does not repeat) and the
  * caller's CPU; or that of another CPU, if that one is locked.  The CPU is a
  * hint; any bucket will do.
  */
-INTERNAL struct bucket *intake_pick(struct intake *in, uint32_t cpu,
-				    int64_t period);
+TT_PART struct bucket *intake_pick(struct intake *in, uint32_t cpu,
+				   int64_t period)
+{
+	uint32_t i = cpu;
+
+	if (period > 0 && period <= NS_PER_S && in->cpus.n < in->n)
+		return &in->bucket[in->n - 1];
+	for (uint32_t k = 0; k <= INTAKE_OTHERS && k < in->cpus.n; k++) {
+		if (likely(!lock_is_held(&in->bucket[i].lock)))
+			return &in->bucket[i];
+		i = i + 1 < in->cpus.n ? i + 1 : 0;
+	}
+	return &in->bucket[cpu];
+}
 
 /* The slot that id names or once named; NULL if it never named one. */
 static inline struct slot *intake_slot(struct intake *in, uint64_t id)
@@ -124,8 +115,117 @@ static inline struct slot *intake_slot_of(struct intake *in,
 	return slots_of(&intake_bucket(in, e->index)->slots, e->index);
 }
 
+/* A bucket for each CPU that the machine may have, and one more. */
+TT_PART uint32_t intake_default_buckets(void)
+{
+	long n = cpu_count() + 1;
+
+	return n < INTAKE_MAX_BUCKETS ? (uint32_t)n : INTAKE_MAX_BUCKETS;
+}
+
+/* NULL: no memory. */
+TT_PART struct intake *intake_create(uint32_t n)
+{
+	struct intake *in = pages_alloc(sizeof(*in) + n * sizeof(*in->bucket));
+
+	if (!in)
+		return NULL;
+	in->n = n;
+	cpu_map_init(&in->cpus, (long)n > cpu_count() ? n - 1 : n);
+	while (UINT32_C(1) << in->shift < n)
+		in->shift++;
+	in->mask = (UINT32_C(1) << in->shift) - 1;
+	return in;
+}
+
+/* Also in a child of fork(2): see bucket_destroy. */
+TT_PART void intake_destroy(struct intake *in)
+{
+	for (uint32_t i = 0; i < in->n; i++)
+		bucket_destroy(&in->bucket[i]);
+	block_pool_destroy(&in->pool);
+	pages_free(in, sizeof(*in) + in->n * sizeof(*in->bucket));
+}
+
+/* Which buckets have been set up?  No other bucket has a timer. */
+TT_PART struct bucket_set intake_used(struct intake *in)
+{
+	struct bucket_set used;
+
+	lock_acquire(&in->lock);
+	used = in->used;
+	lock_release(&in->lock);
+	return used;
+}
+
+/* Takes a bucket out of such a set.  NULL: the set is empty. */
+TT_PART struct bucket *intake_take(struct intake *in, struct bucket_set *set)
+{
+	uint32_t i;
+
+	return bucket_set_take(set, &i) ? &in->bucket[i] : NULL;
+}
+
+/* If it is shut, a bucket that is used for the first time later is, too. */
+TT_PART void intake_set_open(struct intake *in, bool open)
+{
+	struct bucket_set used;
+	struct bucket *b;
+
+	lock_acquire(&in->lock);
+	in->open = open;
+	used = in->used;
+	lock_release(&in->lock);
+	while ((b = intake_take(in, &used)))
+		bucket_set_open(b, open);
+}
+
+/* Sets up a bucket.  Called from intake_use, and when the instance starts. */
+TT_PART void intake_set_up(struct intake *in, struct bucket *b)
+{
+	uint32_t i = (uint32_t)(b - in->bucket);
+
+	bucket_init(b, i, in->shift, &in->pool);
+	bucket_set_add(&in->used, i);
+}
+
+/*
+ * Sets up a bucket, if it was not used before.  False: it is shut.  The caller
+ * does not hold the lock.
+ */
+TT_PART bool intake_use(struct intake *in, struct bucket *b)
+{
+	bool open;
+
+	lock_acquire(&in->lock);
+	lock_acquire(&b->lock);
+	if (!b->pool && in->open) {
+		intake_set_up(in, b);
+		b->state = BUCKET_OPEN;
+	}
+	open = b->state != BUCKET_SHUT;
+	lock_release(&b->lock);
+	lock_release(&in->lock);
+	return open;
+}
+
 /* Adds a slot that was freed.  After intake_flush calls can take it. */
-INTERNAL void intake_recycle(struct intake *in, struct slot *s);
+TT_PART void intake_recycle(struct intake *in, struct slot *s)
+{
+	struct bucket *b = intake_bucket(in, s->index);
+
+	bucket_set_add(&in->recycled, b->slots.bucket);
+	if (slot_batch_add(&b->recycled, s))
+		bucket_flush(b);
+}
 
 /* Flushes the recycled slots of all buckets.  Returns as bucket_flush. */
-INTERNAL bool intake_flush(struct intake *in);
+TT_PART bool intake_flush(struct intake *in)
+{
+	struct bucket *b;
+	bool surplus = false;
+
+	while ((b = intake_take(in, &in->recycled)))
+		surplus = bucket_flush(b) || surplus;
+	return surplus;
+}

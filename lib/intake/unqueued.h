@@ -10,29 +10,93 @@
  */
 #pragma once
 
+#include "intake/arrival.h"
 #include "intake/bucket.h"
 
-/* Instead of arrival_add, if arrival_begin has returned NO_ROOM. */
-INTERNAL void unqueued_add(struct bucket *b, struct wakeup *w, struct slot *s);
-
-/*
- * Gives a timer that is handed over an entry again, as an arrival.  If there is
- * no memory for that, the timer is unqueued; then this returns false.
- */
-INTERNAL bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
-			    int64_t now);
-
-/* The timer of e, which is in no queue, stays so.  False: e is stale. */
-INTERNAL bool unqueued_leave(struct bucket *b, struct wakeup *w,
-			     const struct entry *e);
+/* Under the lock.  Returns whether the driver must be woken. */
+static bool unqueued_mark(struct bucket *b, struct wakeup *w, struct slot *s)
+{
+	slot_set_handed_over(s);
+	slot_heap_add(&b->unqueued, &b->slots, s);
+	return arrival_visit_by(b, w, s->queued);
+}
 
 /*
  * Reschedules a timer that is handed over: its entry will be due at the time
  * `due`.  Under the lock.  Returns whether the caller must call wakeup_kick
  * when the lock is free.
  */
-INTERNAL bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
-			    int64_t due);
+TT_PART bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
+			   int64_t due)
+{
+	bool unqueued = slot_heap_has(s);
+
+	if (unqueued)
+		slot_heap_remove(&b->unqueued, &b->slots, s);
+	s->queued = due;
+	return unqueued && unqueued_mark(b, w, s);
+}
+
+/* Instead of arrival_add, if arrival_begin has returned NO_ROOM. */
+TT_PART TT_NOINLINE void unqueued_add(struct bucket *b, struct wakeup *w,
+				      struct slot *s)
+{
+	arrival_leave(b, w, unqueued_mark(b, w, s));
+}
+
+/* The timer of e, which is in no queue, stays so.  False: e is stale. */
+TT_PART bool unqueued_leave(struct bucket *b, struct wakeup *w,
+			    const struct entry *e)
+{
+	struct slot *s = slots_of(&b->slots, e->index);
+	bool owns, kick;
+
+	lock_acquire(&b->lock);
+	owns = slot_owns(s, e);
+	kick = owns && unqueued_mark(b, w, s);
+	arrival_leave(b, w, kick);
+	return owns;
+}
+
+/*
+ * Gives a timer that is handed over an entry again, as an arrival.  If there is
+ * no memory for that, the timer is unqueued; then this returns false.
+ *
+ * Releases the lock for a while to allocate memory, or to help another thread.
+ * During that time the timer is still handed over, and may be rescheduled.
+ */
+TT_PART bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
+			   int64_t now)
+{
+	struct arrival a;
+	bool room, kick;
+
+	lock_acquire(&b->lock);
+	a = arrival_aim_old(b, s->queued);
+	if (!arrival_has_room(b, a.lane)) {
+		lock_release(&b->lock);
+		arrival_grow(b, w, a.lane, false);
+		lock_acquire(&b->lock);
+	}
+	arrival_is_open(b, w);
+	a = arrival_aim_old(b, s->queued);
+	/* Later than its deadline: that had passed by then. */
+	a.at_once = s->queued <= now || s->queued > s->deadline;
+	room = arrival_has_room(b, a.lane);
+	if (room) {
+		slot_clear_handed_over(s);
+		kick = arrival_push(b, w, &a, slot_entry(s));
+	} else {
+		kick = unqueued_mark(b, w, s);
+	}
+	arrival_leave(b, w, kick);
+	return room;
+}
 
 /* An unqueued timer gets the entry that is returned.  Under the lock. */
-INTERNAL struct entry unqueued_collect(struct bucket *b, struct slot *s);
+TT_PART struct entry unqueued_collect(struct bucket *b, struct slot *s)
+{
+	slot_heap_remove(&b->unqueued, &b->slots, s);
+	slot_clear_handed_over(s);
+	return slot_entry(s);
+}

@@ -6,7 +6,7 @@ uncovered.py SOURCES LINES
 Names the lines that no test has run, from gcovr's LINES, with the reasons that
 stand in the file "reasons" beside this.  Its form, a reason for some lines each:
 
-    lib/base/text.c: REASON
+    lib/base/text.h: REASON
         abort();
 
 the lines as they are in that file, or "*" for any.  Fails where a line has no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of lib/engine/cap.c: the common share, and one a CPU.
+ * A model of lib/engine/cap.h: the common share, and one a CPU.
  *
  * THREADS threads, on two CPUs, take and give places at random, STEPS times
  * each.  A place counts as held from the step that takes it to the one that
@@ -21,19 +21,19 @@
  *
  *	acquire		os/lock.h lock_acquire
  *	acquire_share	os/lock.h lock_acquire
- *	take_common	engine/cap.c take_common batch_of
- *	count_opening	engine/cap.c count_opening
- *	open_if_enough	engine/cap.c open_if_enough
+ *	take_common	engine/cap.h take_common batch_of
+ *	count_opening	engine/cap.h count_opening
+ *	open_if_enough	engine/cap.h open_if_enough
  *	open_if_enough	base/tally.h tally_open
- *	call_in		engine/cap.c call_in close_share
+ *	call_in		engine/cap.h call_in close_share
  *	call_in		base/tally.h tally_close
- *	take_batch	engine/cap.c take_batch
+ *	take_batch	engine/cap.h take_batch
  *	take		engine/cap.h cap_take
- *	take		engine/cap.c cap_take_slow all_are_taken
+ *	take		engine/cap.h cap_take_slow all_are_taken
  *	take		base/tally.h tally_add_within
- *	give_batch	engine/cap.c give_batch
+ *	give_batch	engine/cap.h give_batch
  *	give		engine/cap.h cap_give
- *	give		engine/cap.c cap_give_slow
+ *	give		engine/cap.h cap_give_slow
  */
 #ifndef THREADS
 #define THREADS 3

@@ -93,9 +93,9 @@
  *	reschedule	intake/schedule.c bucket_reschedule move_timer
  *	reschedule	intake/schedule.c move_earlier
  *	reschedule	intake/schedule.c move_handed_over
- *	reschedule	intake/unqueued.c unqueued_move
+ *	reschedule	intake/unqueued.h unqueued_move
  *	collect		intake/collect.h bucket_collect take_blocks
- *	recycle		intake/intake.c intake_recycle
+ *	recycle		intake/intake.h intake_recycle
  *	recycle		intake/collect.h bucket_flush
  *	recycle		intake/expiry.c expiry_end_and_give
  *	recycle		intake/bucket.h bucket_give
@@ -115,11 +115,11 @@
  *	rearm		intake/expiry.c rearm put_back
  *	execute		engine/fire.c call_and_finish call finish end
  *	execute		intake/expiry.c expiry_after_run expiry_end
- *	mark_unqueued	intake/unqueued.c mark_unqueued unqueued_add
- *	leave_unqueued	intake/unqueued.c unqueued_leave
- *	collect_unqueued intake/unqueued.c unqueued_collect
+ *	mark_unqueued	intake/unqueued.h unqueued_mark unqueued_add
+ *	leave_unqueued	intake/unqueued.h unqueued_leave
+ *	collect_unqueued intake/unqueued.h unqueued_collect
  *	collect_unqueued intake/collect.h take_unqueued
- *	file		intake/unqueued.c unqueued_file
+ *	file		intake/unqueued.h unqueued_file
  *	runner		engine/fire.c fire_run
  *	timer_thread	engine/turn.c engine_turn run_next
  */

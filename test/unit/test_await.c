@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include "engine/await.h"
 #include "harness.h"
 #include "intake/expiry.h"
 #include "os/futex.h"
@@ -16,14 +15,13 @@
 
 enum { TIMERS = 3, WAITERS = 4 };
 
-static struct await await;
 static struct bucket bucket;
 static struct slot slots[TIMERS];
 
 static atom32 sleeps, wakes;
 static unsigned wake_calls;
 
-/* What await.c calls to sleep; an end wakes each of these once. */
+/* What await.h calls to sleep; an end wakes each of these once. */
 static void counted_wait(atom32 *word, uint32_t expected, clockid_t clock,
 			 int64_t deadline)
 {
@@ -38,14 +36,13 @@ static void counted_wake(atom32 *word, int n)
 	futex_wake(word, n);
 }
 
-void counted_empty(struct await *a);
-
-#define await_empty      counted_empty
 #define futex_wait_until counted_wait
 #define futex_wake       counted_wake
-#include "engine/await.c"
+#include "engine/await.h"
 #undef futex_wait_until
 #undef futex_wake
+
+static struct await await;
 
 struct canceller {
 	pthread_t thread;

@@ -2,16 +2,18 @@
 /*
  * Places under a cap, and what another thread does in the middle of a call.
  *
- * cap.c is compiled again here.  Before it takes a lock, changes the number of
- * openings, or looks at or changes the common share, "another thread" does its
- * step.
+ * cap.h is compiled with steps in it.  Before it takes a lock, changes the
+ * number of openings, or looks at or changes the common share, "another thread"
+ * does its step.
  */
 #include "config.h"
 
-#include "checks/cap.h"
+#include "base/tally.h"
 #include "cpus.h"
-#include "engine/cap.h"
 #include "harness.h"
+#include "os/cpu.h"
+#include "os/lock.h"
+#include "os/memory.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -71,12 +73,14 @@ static bool step_and_add_tally(struct tally *t, int32_t n)
 #define atomword_add          step_and_add
 #define atom32_store_release  step_and_store
 #define tally_add             step_and_add_tally
-#include "engine/cap.c"
+#include "engine/cap.h"
 #undef lock_acquire
 #undef atomword_load_acquire
 #undef atomword_add
 #undef atom32_store_release
 #undef tally_add
+
+#include "checks/cap.h"
 
 /* How many shares, and how many places: all are enough for many batches. */
 enum { CPUS = 2, MANY = 20 * CAP_BATCH };

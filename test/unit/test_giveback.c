@@ -93,7 +93,6 @@ static void step_and_acquire(struct lock *l)
 #include "intake/arrival.c"
 #include "intake/sweep.c"
 #undef lock_acquire
-#include "intake/walk.c"
 
 static const int64_t hour = INT64_C(3600000000000);
 
@@ -434,11 +433,12 @@ END_TEST
 /* Else the driver, and calls, would wait for who reads statistics. */
 START_TEST(counting_takes_no_lock)
 {
-	struct seen_timer seen[STEP];
+	struct seen_timer seen[WALK_STEP];
 
 	begin_full();
 	lock_acquire(&bucket->lock);
-	ck_assert_uint_eq(look_at_some(bucket, STEP, false, seen), STEP);
+	ck_assert_uint_eq(look_at_some(bucket, WALK_STEP, false, seen),
+			  WALK_STEP);
 	lock_release(&bucket->lock);
 	cancel_all_but(0);
 	bare_end();

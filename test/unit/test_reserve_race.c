@@ -4,15 +4,16 @@
  * it is for, no call fails, and nothing takes memory, although slots become
  * free in one bucket while a call looks in another.
  *
- * reserve.c is compiled again here.  Before a call sweeps a bucket,
- * "another thread" does its step, or the CPU goes to a thread that is real.
+ * reserve.h is compiled with a step in it.  Before a call sweeps a bucket,
+ * "another thread" does it, or the CPU goes to a thread that is real.
  */
 #include "config.h"
 
 #include "bare_intake.h"
 #include "fail_alloc.h"
 #include "intake/collect.h"
-#include "intake/reserve.h"
+#include "intake/schedule.h"
+#include "intake/sweep.h"
 #include "sweeping.h"
 #include "timers.h"
 
@@ -44,7 +45,7 @@ static int fail_or_schedule(struct bucket *b, struct wakeup *w,
 
 #define sweep_until_found step_and_sweep
 #define bucket_schedule   fail_or_schedule
-#include "intake/reserve.c"
+#include "intake/reserve.h"
 #undef sweep_until_found
 #undef bucket_schedule
 

@@ -17,7 +17,10 @@
 #define atom32_swap two_steps
 #endif
 
-#include "engine/cap.h"
+#include "base/tally.h"
+#include "os/cpu.h"
+#include "os/lock.h"
+#include "os/memory.h"
 
 #ifdef BUG_RELAXED_FULL
 #define atom32_load_acquire(a)   atom32_load(a)
@@ -25,7 +28,7 @@
 #elif defined(BUG_NO_RELEASE)
 #define atom32_store_release(a, value) atom32_store(a, value)
 #endif
-#include "engine/cap.c"
+#include "engine/cap.h"
 
 #include "checks/cap.h"
 

@@ -45,19 +45,6 @@ void pages_free(void *p, size_t size)
 	(void)size;
 }
 
-struct bucket_set intake_used(struct intake *in)
-{
-	(void)in;
-	return (struct bucket_set){0};
-}
-
-struct bucket *intake_take(struct intake *in, struct bucket_set *used)
-{
-	(void)in;
-	(void)used;
-	return NULL;
-}
-
 #include "store/slots.c"
 
 /* The first slot of the second chunk, which has two words. */
@@ -91,7 +78,7 @@ static void store_release(atom32 *a, uint32_t value)
 #undef atom32_load_acquire
 
 #include "intake/sweep.c"
-#include "intake/walk.c"
+#include "intake/walk.h"
 
 static struct counter ended;
 static char chunks[3 * SLOT_FIRST_NUMBER * sizeof(struct slot) +
@@ -161,7 +148,7 @@ static void drive(void)
 
 static void count(void)
 {
-	struct seen_timer seen[STEP];
+	struct seen_timer seen[WALK_STEP];
 
 	counted = look_at_some(&bucket, NUMBER, false, seen);
 	counted += counter_read(&ended);

@@ -33,7 +33,7 @@ static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time)
 	return false;
 }
 
-#include "intake/unqueued.c"
+#include "intake/unqueued.h"
 
 void wakeup_kick(struct wakeup *w)
 {

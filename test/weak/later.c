@@ -23,7 +23,7 @@
 #define lock_acquire(l) ((void)0)
 #define lock_release(l) ((void)0)
 #endif
-#include "engine/await.c"
+#include "engine/await.h"
 #undef lock_acquire
 #undef lock_release
 #include "intake/expiry.c"

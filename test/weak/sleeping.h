@@ -55,11 +55,6 @@ void futex_wait_for(atom32 *word, uint32_t expected, long ns)
 	futex_wait_until(word, expected, CLOCK_MONOTONIC, NOW + ns);
 }
 
-void report(const char *what)
-{
-	weak_check(false, what);
-}
-
 /* As the harness's setup. */
 static void sleeping_init(void)
 {

@@ -24,7 +24,7 @@
 #include "stand_ins.h"
 #include "waits.h"
 
-#include "engine/await.c"
+#include "engine/await.h"
 #include "intake/expiry.c"
 #include "store/slot.c"
 #include "store/slots.c"
