@@ -56,7 +56,7 @@ static atom32 *await_word_of(struct await *a, const struct slot *s)
 
 /*
  * Is the run that was cancelled or disarmed still going on?  Acquire: pairs
- * with expiry_end, and with slot_change in expiry_rearm.
+ * with expiry_end, and with slot_change in expiry_after_run.
  */
 static bool await_goes_on(const struct slot *s, uint64_t id, uint32_t ticket)
 {

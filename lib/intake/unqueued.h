@@ -2,7 +2,7 @@
 /*
  * Timers that have no entry because there was no memory for it.  Such a timer
  * is unqueued: it waits in a heap of its bucket, which needs no memory, until
- * it is due, or there is memory again.  It counts as handed over (expiry.h).
+ * it is due.  It counts as handed over (expiry.h).
  *
  * The thread that schedules or reschedules: add.  The thread that a timer was
  * handed over to: file.  The driver: leave, collect.  Any thread,
