@@ -32,7 +32,6 @@
 #include "store/block.c"
 #include "store/slot.c"
 #include "store/slots.c"
-#include "store/vacancy.c"
 
 #include "intake/arrival.c"
 #include "intake/bucket.c"
