@@ -62,5 +62,4 @@
 
 #include "view/dump.c"
 #include "view/metrics.c"
-#include "view/running.c"
 #include "view/stats.c"
