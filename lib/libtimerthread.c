@@ -32,7 +32,6 @@
 #include "store/block.c"
 #include "store/slot.c"
 #include "store/slots.c"
-#include "store/vacancy.c"
 
 #include "intake/arrival.c"
 #include "intake/bucket.c"
@@ -63,5 +62,4 @@
 
 #include "view/dump.c"
 #include "view/metrics.c"
-#include "view/running.c"
 #include "view/stats.c"

@@ -46,10 +46,10 @@
  *	recycling		intake/recycle.c is_over
  *	give		store/slots.h slots_give slots_set_free
  *	give		store/slot.h slot_is_used_up
- *	fill		store/vacancy.c vacancy_fill
- *	add		store/vacancy.c vacancy_add
+ *	fill		store/vacancy.h vacancy_fill
+ *	add		store/vacancy.h vacancy_add
  *	grow		intake/arrival.c arrival_grow_slots
- *	grow		store/vacancy.c vacancy_take
+ *	grow		store/vacancy.h vacancy_take
  *	schedule	intake/schedule.c bucket_schedule
  *	reschedule	intake/schedule.c bucket_reschedule get_new_entry
  *	reschedule	store/entry.h ticket_next
@@ -57,12 +57,12 @@
  *	cancel		store/slot.c slot_cancel slot_take
  *	run_timer	intake/expiry.c expiry_hand_over expiry_begin expiry_end
  *	run_timer	intake/collect.h bucket_flush
- *	choose		store/vacancy.c vacancy_choose is_free is_high
- *	note_floor	store/vacancy.c note_floor
- *	note_floors	store/vacancy.c vacancy_empty
- *	give_back	store/vacancy.c vacancy_empty
+ *	choose		store/vacancy.h vacancy_choose is_free is_high
+ *	note_floor	store/vacancy.h note_floor
+ *	note_floors	store/vacancy.h vacancy_empty
+ *	give_back	store/vacancy.h vacancy_empty
  *	give_back	os/linux/system.c system_empty_pages
- *	keep		store/vacancy.c vacancy_keep
+ *	keep		store/vacancy.h vacancy_keep
  *	sweep		intake/sweep.c sweep_step sweep_some give_back
  *	driver		engine/reclaim.c reclaim_step sweep_once
  */

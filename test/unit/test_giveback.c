@@ -3,11 +3,29 @@
  * Memory that is given back at each chance, while other threads use old ids,
  * and schedule.
  *
- * vacancy.c, sweep.c and arrival.c are compiled again here.  At each of their
+ * vacancy.h, sweep.c and arrival.c are compiled again here.  At each of their
  * steps that are taken without the lock, "another thread" does its own.  The
  * last test does the same with threads that are real.
  */
 #include "config.h"
+
+#include "os/system.h"
+#include "store/slots.h"
+
+static uint32_t step_and_load(const atom32 *a);
+static void step_and_store(atom32 *a, uint32_t value);
+static void step_and_release(atom32 *a, uint32_t value);
+static bool step_and_empty(void *p, size_t size);
+
+#define atom32_load          step_and_load
+#define atom32_store         step_and_store
+#define atom32_store_release step_and_release
+#define system_empty_pages   step_and_empty
+#include "store/vacancy.h"
+#undef atom32_load
+#undef atom32_store
+#undef atom32_store_release
+#undef system_empty_pages
 
 #include "api/instance.h"
 #include "bare.h"
@@ -18,7 +36,6 @@
 #include "must.h"
 #include "os/memory.h"
 #include "slots.h"
-#include "store/vacancy.h"
 #include "sweeping.h"
 
 #include <errno.h>
@@ -80,15 +97,6 @@ static void step_and_acquire(struct lock *l)
 	lock_acquire(l);
 }
 
-#define atom32_load          step_and_load
-#define atom32_store         step_and_store
-#define atom32_store_release step_and_release
-#define system_empty_pages   step_and_empty
-#include "store/vacancy.c"
-#undef atom32_load
-#undef atom32_store
-#undef atom32_store_release
-#undef system_empty_pages
 #define lock_acquire step_and_acquire
 #include "intake/arrival.c"
 #include "intake/sweep.c"

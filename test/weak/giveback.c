@@ -14,9 +14,8 @@
 
 #include "base/word64.h"
 #include "intake/intake.h"
-#include "intake/sweep.h"
 #include "os/memory.h"
-#include "store/vacancy.h"
+#include "os/system.h"
 
 /* As with POSIX alone. */
 bool system_empty_pages(void *p, size_t size)
@@ -73,7 +72,7 @@ static void store_release(atom32 *a, uint32_t value)
 #ifdef BUG_RELAXED_HAS
 #define atom32_load_acquire atom32_load
 #endif
-#include "store/vacancy.c"
+#include "store/vacancy.h"
 #undef atom32_store_release
 #undef atom32_load_acquire
 

@@ -45,14 +45,6 @@ static bool ran;
 static int moved;
 static bool handed_over; /* before it was moved */
 
-/* No memory was given back. */
-bool vacancy_has(const struct slots *t, uint32_t word)
-{
-	(void)t;
-	(void)word;
-	return false;
-}
-
 static void setup(void)
 {
 	const struct timer t = {NOW, 0, NULL, NULL, 0};

@@ -18,19 +18,10 @@
 #include "intake/bucket.h"
 #include "store/slot.c"
 #include "store/slots.c"
-#include "store/vacancy.h"
 
 static struct block_pool pool;
 static struct bucket bucket;
 static unsigned n_freed;
-
-/* No memory was given back. */
-bool vacancy_has(const struct slots *t, uint32_t word)
-{
-	(void)t;
-	(void)word;
-	return false;
-}
 
 /* Under the lock. */
 static void give(struct slots *t, struct slot *s, uint32_t number)
