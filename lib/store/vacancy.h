@@ -161,8 +161,8 @@ static void make_vacant(struct slots *t, struct words page)
 /*
  * Chooses this page of words to give it back, with those that were chosen since
  * others were kept (t->held): its words are no longer free, and cannot be taken
- * until they are kept.  False: there is no surplus, not all of them are free, or
- * they do not lie right behind those.  Under the lock.
+ * until they are kept.  False: there is no surplus, not all of them are free,
+ * or they do not lie right behind those.  Under the lock.
  */
 TT_PART bool vacancy_choose(struct slots *t, struct words page)
 {
