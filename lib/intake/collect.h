@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "intake/arrival.h"
 #include "intake/unqueued.h"
 #include "store/vacancy.h"
 
@@ -82,7 +81,7 @@ static bool take_unqueued(struct bucket *b, struct visit *v)
 }
 
 /* Announces what is left in the bucket. */
-static void announce_rest(struct bucket *b, struct wakeup *w)
+static void bucket_announce(struct bucket *b, struct wakeup *w)
 {
 	const struct slot *first = slot_heap_first(&b->unqueued, &b->slots);
 	int64_t nearest = first ? first->queued : INT64_MAX;
@@ -115,7 +114,7 @@ TT_PART bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
 	v->blocks_done = v->blocks_done || take_blocks(b, v);
 	done = v->blocks_done && (v->full || take_unqueued(b, v));
 	if (done)
-		announce_rest(b, w);
+		bucket_announce(b, w);
 	surplus = take_surplus(b);
 	slots_add_free(&b->slots, &b->recycled);
 	lock_release(&b->lock);

@@ -40,7 +40,6 @@
  */
 #pragma once
 
-#include "intake/bucket.h"
 #include "intake/collect.h"
 #include "os/cpu.h"
 #include "os/memory.h"

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "intake/arrival.h"
-#include "intake/bucket.h"
 
 /* Under the lock.  Returns whether the driver must be woken. */
 static bool unqueued_mark(struct bucket *b, struct wakeup *w, struct slot *s)

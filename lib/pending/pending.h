@@ -38,10 +38,8 @@
  */
 #pragma once
 
-#include "intake/collect.h"
 #include "intake/expiry.h"
 #include "intake/intake.h"
-#include "intake/unqueued.h"
 #include "pending/heap.h"
 #include "pending/wheel.h"
 

@@ -53,7 +53,7 @@
  *	producer	intake/schedule.c bucket_schedule
  *	producer	intake/arrival.h arrival_begin arrival_add
  *	hand_out	intake/wakeup.c wakeup_collect hand_out
- *	visit_bucket	intake/collect.h bucket_collect announce
+ *	visit_bucket	intake/collect.h bucket_collect bucket_announce
  *	turn		engine/turn.c engine_turn collect visit_by
  *	futex_wait	os/linux/futex.c futex_wait_until
  *	futex_wait	os/linux/sleeper.c sleeper_sleep

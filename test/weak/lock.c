@@ -27,7 +27,11 @@
 #include "sleeps.h"
 
 static struct lock lock;
-static int sum;
+/*
+ * volatile: else gcc 12 takes it for unchanged by a call in which it has seen
+ * nothing but atomic operations.
+ */
+static volatile int sum;
 
 void futex_wait_for(atom32 *word, uint32_t expected, long ns)
 {
