@@ -27,6 +27,7 @@ struct reclaim {
 	struct bucket_set buckets; /* buckets whose turn has not come yet */
 	uint32_t used;             /* slots in use when it began */
 	uint64_t live;             /* timers that it has seen */
+	uint64_t freed;            /* dead ones that it has freed */
 	bool again; /* there may be something to do in the next round */
 	bool found; /* there was in this one */
 	/* A bucket's turn. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/reclaim.h"
-#include "intake/arrival.h"
-#include "intake/collect.h"
 #include "intake/garbage.h"
 
 /*
@@ -59,7 +57,7 @@ static bool begin_round(struct engine *e)
 		t->period = begins;
 	t->buckets = intake_used(e->intake);
 	t->used = atom32_load(&e->wakeup.used);
-	t->live = 0;
+	t->live = t->freed = 0;
 	t->again = t->found = false;
 	return true;
 }
@@ -94,6 +92,7 @@ static void end_sweep(struct engine *e)
 	blocks = garbage_blocks(b);
 	surplus = vacancy_surplus_later(&b->slots) > 0;
 	lock_release(&b->lock);
+	t->freed += t->sweep.freed;
 	t->live += t->sweep.seen - t->sweep.freed;
 	need = queued / BLOCK_ENTRIES + (queued < LANE_OLD ? queued : LANE_OLD);
 	t->sifts = blocks > GARBAGE_TIMES * need ? blocks - need : 0;
@@ -138,7 +137,8 @@ static void end_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	uint32_t used = atom32_load(&e->wakeup.used);
-	int64_t least = least_pause(used);
+	int64_t least = t->freed > t->live / RECLAIM_MUCH ? RECLAIM_PERIOD_NS
+							  : least_pause(used);
 
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;

@@ -15,9 +15,10 @@
  *     something to give back, or many slots are in use.
  *  3. The pause is RECLAIM_SLOT_NS for each slot in use, but at least
  *     RECLAIM_PERIOD_NS: so up to four million timers cost a CPU less than a
- *     hundredth of its time.  After rounds that find nothing it becomes longer.
- *     It is never longer than RECLAIM_REST_NS: so what a peak left behind goes
- *     back within some ten seconds.
+ *     hundredth of its time.  It is RECLAIM_PERIOD_NS after a round that freed
+ *     one for RECLAIM_MUCH that live, and becomes longer after rounds that find
+ *     nothing.  It is never longer than RECLAIM_REST_NS: so what a peak left
+ *     behind goes back within some ten seconds.
  *  4. A step is some 256 looks, or gives back 64 KiB, or sifts a block of
  *     entries.  A round needs as many turns as it takes, one right after the
  *     other: some 25 ms for four million slots.
@@ -35,6 +36,9 @@
 
 /* A slot that is in no cache is looked at in some ten nanoseconds. */
 #define RECLAIM_SLOT_NS 2000
+
+/* So many timers are worth looking at for one that is dead. */
+#define RECLAIM_MUCH 8
 
 /* So long that what it costs to give memory back and to get it is nothing. */
 #define RECLAIM_PERIOD_NS INT64_C(1000000000)

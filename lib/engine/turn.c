@@ -2,7 +2,6 @@
 #include "engine/turn.h"
 #include "engine/fire.h"
 #include "engine/reclaim.h"
-#include "intake/collect.h"
 
 /*
  * How many entries that are not due a turn opens or looks at.  That takes half

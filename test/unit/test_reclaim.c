@@ -227,6 +227,8 @@ START_TEST(many_slots_make_rounds_seldom)
 		if (pause > RECLAIM_REST_NS)
 			pause = RECLAIM_REST_NS;
 		begin(1);
+		for (int i = 0; i < RECLAIM_MUCH; i++)
+			schedule(now() + far);
 		cancel(schedule(now() + far));
 		atom32_store(&engine.wakeup.used, used * 1000000);
 		owe_round(&engine);
@@ -246,9 +248,25 @@ START_TEST(many_slots_make_rounds_seldom)
 		let_pass(&engine, engine.reclaim.pause / 2);
 		turn();
 		finish();
-		ck_assert_uint_eq(bare_slots_used(), 1);
+		ck_assert_uint_eq(bare_slots_used(), RECLAIM_MUCH + 1);
 		bare_end();
 	}
+}
+END_TEST
+
+/* But not where one of a few is dead. */
+START_TEST(many_dead_make_rounds_frequent)
+{
+	begin(1);
+	for (int i = 0; i < RECLAIM_MUCH; i++)
+		schedule(now() + far);
+	for (int i = 0; i < 2; i++)
+		cancel(schedule(now() + far));
+	atom32_store(&engine.wakeup.used, 4000000);
+	run_round();
+	ck_assert_uint_eq(bare_slots_used(), RECLAIM_MUCH);
+	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_PERIOD_NS);
+	bare_end();
 }
 END_TEST
 
@@ -770,6 +788,7 @@ int main(void)
 		wakes_the_driver_for_a_round,
 		a_round_sees_all,
 		many_slots_make_rounds_seldom,
+		many_dead_make_rounds_frequent,
 		all_buckets_have_their_turn,
 		goes_around_and_ends,
 		a_bucket_whose_lock_is_held_has_its_turn,
