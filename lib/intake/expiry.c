@@ -86,9 +86,9 @@ static enum expiry look_locked(struct slot *s, const struct entry *e,
 static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 			 uint32_t *word)
 {
-	int64_t due = clock_later(s->deadline, e->deadline);
 	enum expiry x = look_locked(s, e, word);
 
+	/* Unless the entry counts, the slot may be given back: see vacancy.h. */
 	if (x != EXPIRY_PENDING)
 		return x;
 	/*
@@ -98,7 +98,7 @@ static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 	 */
 	if (s->deadline <= e->deadline && s->deadline <= now)
 		return EXPIRY_RUN;
-	if (!put_back(s, word, due))
+	if (!put_back(s, word, clock_later(s->deadline, e->deadline)))
 		return over(s, *word);
 	*e = slot_entry(s);
 	return EXPIRY_LATER;
