@@ -173,17 +173,17 @@ bool engine_turn(struct engine *e, int64_t until)
 int64_t engine_next(struct engine *e, int64_t limit)
 {
 	int64_t now = watch_now(&e->watch);
-	int64_t next, arrivals;
+	int64_t next, nearest;
 
 	engine_set_busy(e);
 	pending_begin_turn(&e->pending);
 	for (;;) {
 		while (!pending_next(&e->pending, now, &next))
 			;
-		arrivals = wakeup_arrivals(&e->wakeup);
-		if (arrivals > limit || arrivals >= next)
+		nearest = wakeup_nearest(&e->wakeup);
+		if (nearest > limit || nearest >= next)
 			break;
-		collect(e, arrivals, now);
+		collect(e, nearest, now);
 	}
 	engine_set_idle(e);
 	/* What it could not keep may come first. */

@@ -11,7 +11,7 @@
 void wakeup_init(struct wakeup *w, struct watch *watch)
 {
 	memset(w, 0, sizeof(*w));
-	w->arrivals = INT64_MAX;
+	w->nearest = INT64_MAX;
 	w->sleep = w->next = AWAKE;
 	w->rested = INT64_MIN;
 	w->by = INT64_MAX;
@@ -111,8 +111,8 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 
 	lock_acquire(&w->lock);
 	w->visit[bucket] = deadline;
-	if (deadline < w->arrivals) {
-		w->arrivals = deadline;
+	if (deadline < w->nearest) {
+		w->nearest = deadline;
 		if (until < w->sleep) {
 			/* Nothing else is earlier than the first. */
 			w->sleep = w->wake ? AWAKE + 1 : until;
@@ -162,12 +162,12 @@ void wakeup_called(struct wakeup *w, uint32_t seq)
 		(void)atom32_swap(&w->sent, sent, seq);
 }
 
-int64_t wakeup_arrivals(struct wakeup *w)
+int64_t wakeup_nearest(struct wakeup *w)
 {
 	int64_t t;
 
 	lock_acquire(&w->lock);
-	t = w->arrivals;
+	t = w->nearest;
 	lock_release(&w->lock);
 	return t;
 }
@@ -175,13 +175,13 @@ int64_t wakeup_arrivals(struct wakeup *w)
 /* Under the lock. */
 static void hand_out(struct wakeup *w, int64_t by, struct bucket_set *due)
 {
-	w->arrivals = INT64_MAX;
+	w->nearest = INT64_MAX;
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (w->visit[i] <= by) {
 			bucket_set_add(due, i);
 			w->visit[i] = INT64_MAX;
-		} else if (w->visit[i] < w->arrivals) {
-			w->arrivals = w->visit[i];
+		} else if (w->visit[i] < w->nearest) {
+			w->nearest = w->visit[i];
 		}
 	}
 }
@@ -191,7 +191,7 @@ bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due)
 	bool any;
 
 	lock_acquire(&w->lock);
-	any = w->arrivals <= by && w->arrivals < INT64_MAX;
+	any = w->nearest <= by && w->nearest < INT64_MAX;
 	if (any) {
 		*ret_due = (struct bucket_set){0};
 		hand_out(w, by, ret_due);
@@ -214,7 +214,7 @@ int64_t wakeup_next(struct wakeup *w)
 	int64_t t;
 
 	lock_acquire(&w->lock);
-	t = w->next < w->arrivals ? w->next : w->arrivals;
+	t = w->next < w->nearest ? w->next : w->nearest;
 	if (w->wake && w->sleep != AWAKE)
 		set_asleep(w, w->next, latest(w, t));
 	lock_release(&w->lock);
@@ -229,7 +229,7 @@ int64_t wakeup_next(struct wakeup *w)
 static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 {
 	int64_t own = clock_later(next, w->rested);
-	int64_t deadline = own < w->arrivals ? own : w->arrivals;
+	int64_t deadline = own < w->nearest ? own : w->nearest;
 	int64_t until = latest(w, deadline);
 
 	if (deadline <= now || w->by <= now)
@@ -282,7 +282,7 @@ void wakeup_spin(struct wakeup *w, int64_t next)
 
 	lock_acquire(&w->lock);
 	seq = atom32_load(&w->seq);
-	w->spinning = w->arrivals >= next && !wakeup_stopping(w);
+	w->spinning = w->nearest >= next && !wakeup_stopping(w);
 	if (!w->spinning) {
 		lock_release(&w->lock);
 		return;

@@ -70,7 +70,7 @@ struct wakeup {
 	timerthread_wake_fn *wake; /* instead of the sleeper, if not NULL */
 	void *wake_ctx;
 	struct sleeper sleeper;
-	int64_t *visit; /* like arrivals, for each bucket; under the lock */
+	int64_t *visit; /* like nearest, for each bucket; under the lock */
 	struct lock lock __attribute__((aligned(TT_FAR_APART)));
 	/*
 	 * The futex.  Written under the lock, read without it.  It changes when
@@ -80,11 +80,11 @@ struct wakeup {
 	atom32 stopping; /* set once, under the lock; read without it */
 	atom32 sent;     /* a wake-up was sent after seq had this value */
 	/* Protected by the lock. */
-	int64_t arrivals; /* no timer in a bucket is due earlier */
-	int64_t sleep;    /* the driver sleeps until then; INT64_MIN: awake */
-	int64_t next;     /* its own first deadline; INT64_MIN: awake */
-	bool kicked;      /* since it lay down: it must not sleep on */
-	bool spinning;    /* it watches seq instead of sleeping */
+	int64_t nearest; /* no timer in a bucket is due earlier */
+	int64_t sleep;   /* the driver sleeps until then; INT64_MIN: awake */
+	int64_t next;    /* its own first deadline; INT64_MIN: awake */
+	bool kicked;     /* since it lay down: it must not sleep on */
+	bool spinning;   /* it watches seq instead of sleeping */
 	/* Written under the lock, read by any thread. */
 	struct counter wakeups; /* sleeps that have ended */
 	struct counter early;   /* of those, the ones that an arrival ended */
@@ -145,7 +145,7 @@ static inline int64_t wakeup_earliest(const struct wakeup *w, int64_t now)
 }
 
 /* No timer in a bucket is due earlier than this. */
-INTERNAL int64_t wakeup_arrivals(struct wakeup *w);
+INTERNAL int64_t wakeup_nearest(struct wakeup *w);
 
 /*
  * No timer at all is due earlier than this; INT64_MIN: the driver is awake.  A

@@ -76,7 +76,7 @@ byte now;
 byte deadline[ALL];
 byte where[ALL];
 bool returned[ALL];	    /* its schedule call has */
-byte arrivals = NEVER;	    /* as in struct wakeup */
+byte wakeup_nearest = NEVER;	    /* as in struct wakeup */
 byte asleep_until = NEVER;  /* `sleep` */
 bool kicked;
 byte seq, sent;
@@ -161,8 +161,8 @@ inline kick(t, set)
 inline announce(d, kicks)
 {
 	if
-	:: d < arrivals ->
-		arrivals = d;
+	:: d < wakeup_nearest ->
+		wakeup_nearest = d;
 		if
 		:: d < asleep_until ->
 			asleep_until = d;
@@ -243,14 +243,14 @@ inline turn(i)
 	atomic {
 		for (i : 0 .. ALL - 1) {
 			if
-			:: arrivals <= now && where[i] == BUCKET ->
+			:: wakeup_nearest <= now && where[i] == BUCKET ->
 				where[i] = ENGINE
 			:: else
 			fi
 		}
 		if
-		:: arrivals <= now ->
-			arrivals = NEVER;
+		:: wakeup_nearest <= now ->
+			wakeup_nearest = NEVER;
 			for (i : 0 .. BUCKETS - 1) {
 				nearest[i] = NEVER
 			}
@@ -274,7 +274,7 @@ inline lie_down(i, t, set)
 #ifdef NO_ARRIVALS
 		t = NEVER;
 #else
-		t = arrivals;
+		t = wakeup_nearest;
 #endif
 		for (i : 0 .. ALL - 1) {
 			if

@@ -80,7 +80,7 @@
 byte now = 1;
 byte deadline[ALL];
 byte where[ALL];
-byte arrivals = NEVER;	   /* as in struct wakeup */
+byte wakeup_nearest = NEVER;	   /* as in struct wakeup */
 byte asleep_until = NEVER; /* `sleep` */
 byte next = NEVER;
 bool kicked;
@@ -148,8 +148,8 @@ inline kick(n, t, s)
 inline announce(d, kicks)
 {
 	if
-	:: d < arrivals ->
-		arrivals = d;
+	:: d < wakeup_nearest ->
+		wakeup_nearest = d;
 		if
 		:: d < asleep_until ->
 #ifdef EACH_SEQ
@@ -217,7 +217,7 @@ inline ask(t, s)
 	s = stopping;
 #endif
 	atomic {
-		t = MIN(next, arrivals);
+		t = MIN(next, wakeup_nearest);
 #ifdef NO_REARM
 		need = false;
 #else
@@ -242,13 +242,13 @@ inline turn(i)
 	atomic {
 		for (i : 0 .. ALL - 1) {
 			if
-			:: arrivals <= now && where[i] == BUCKET ->
+			:: wakeup_nearest <= now && where[i] == BUCKET ->
 				where[i] = ENGINE
 			:: else
 			fi
 		}
 		if
-		:: arrivals <= now -> arrivals = NEVER
+		:: wakeup_nearest <= now -> wakeup_nearest = NEVER
 		:: else
 		fi;
 		for (i : 0 .. ALL - 1) {
@@ -280,7 +280,7 @@ inline dispatch(i, t)
 			fi
 		}
 		i = 0;
-		t = MIN(next, arrivals);
+		t = MIN(next, wakeup_nearest);
 		set_asleep(t)
 	}
 }

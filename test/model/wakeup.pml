@@ -25,7 +25,7 @@
  * value would only cause needless calls.
  *
  * The names are those of the code.  A switch each leaves out one thing that
- * the code does, and must be caught: NO_ARRIVALS (the sleep leaves arrivals
+ * the code does, and must be caught: NO_ARRIVALS (the sleep leaves the buckets
  * out), NO_CHANGE, NO_KICK, NO_AWAKE, NO_VISIT (a bucket's time is not kept),
  * NO_RESET (nor its nearest found anew), NO_ANNOUNCE (what is left in it is not
  * announced), RESET_LATE (the times are taken off after the visits),
@@ -112,7 +112,7 @@ bucket_t bucket[BUCKETS];
 
 /* struct wakeup */
 byte seq, sent;
-byte arrivals = NEVER;
+byte wakeup_nearest = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
 bool stopping;
 bool kicked;
@@ -196,8 +196,8 @@ inline announce(b, deadline, kicks)
 	visit[b] = deadline;
 #endif
 	if
-	:: deadline < arrivals ->
-		arrivals = deadline;
+	:: deadline < wakeup_nearest ->
+		wakeup_nearest = deadline;
 		if
 		:: deadline < asleep_until ->
 			assert(asleep || stopping);
@@ -274,9 +274,9 @@ inline hand_out(by, due, b)
 	atomic {
 		due = 0;
 		if
-		:: arrivals <= by && arrivals < NEVER ->
+		:: wakeup_nearest <= by && wakeup_nearest < NEVER ->
 #ifndef KEEP_ARRIVALS
-			arrivals = NEVER;
+			wakeup_nearest = NEVER;
 #endif
 			for (b : 0 .. BUCKETS - 1) {
 				if
@@ -287,7 +287,7 @@ inline hand_out(by, due, b)
 #endif
 				:: else ->
 #if !defined(FORGET_OTHERS) && !defined(KEEP_ARRIVALS)
-					arrivals = MIN(arrivals, visit[b])
+					wakeup_nearest = MIN(wakeup_nearest, visit[b])
 #endif
 				fi
 			}
@@ -369,7 +369,7 @@ inline sleep_until_next(by, expected)
 #ifdef NO_ARRIVALS
 		until = EARLIEST(pending);
 #else
-		until = MIN(arrivals, EARLIEST(pending));
+		until = MIN(wakeup_nearest, EARLIEST(pending));
 #endif
 		if
 		:: until > by && !stopping ->
@@ -413,7 +413,7 @@ inline spin_until_next(by, expected)
 		:: until > by && until < NEVER && !stopping ->
 #else
 		:: until > by && until < NEVER && !stopping &&
-		   arrivals >= until ->
+		   wakeup_nearest >= until ->
 #endif
 			asleep_until = until;
 			kicked = false;

@@ -31,11 +31,11 @@ static inline void bare_begin(uint32_t buckets, clockid_t clock)
 /* Returns the deadline to sleep until. */
 static inline int64_t bare_turn(void)
 {
-	int64_t arrivals;
+	int64_t nearest;
 
 	ck_assert(engine_turn(&engine, watch_now(&engine.watch)));
-	arrivals = wakeup_arrivals(&engine.wakeup);
-	return engine.next < arrivals ? engine.next : arrivals;
+	nearest = wakeup_nearest(&engine.wakeup);
+	return engine.next < nearest ? engine.next : nearest;
 }
 
 static inline uint64_t bare_add(uint32_t bucket, const struct timer *t)

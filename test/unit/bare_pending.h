@@ -123,11 +123,11 @@ static inline int64_t next_pending(void)
 static inline int64_t earliest(void)
 {
 	for (;;) {
-		int64_t t = next_pending(), arrivals = wakeup_arrivals(&wakeup);
+		int64_t t = next_pending(), nearest = wakeup_nearest(&wakeup);
 
-		if (arrivals >= t)
+		if (nearest >= t)
 			return t;
-		collect(arrivals);
+		collect(nearest);
 	}
 }
 

@@ -109,7 +109,7 @@ static inline unsigned lane_at(int64_t distance)
 static inline int64_t announced(void)
 {
 	ck_assert_int_eq(wakeup.visit[0], bucket->nearest);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), bucket->nearest);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), bucket->nearest);
 	return bucket->nearest;
 }
 

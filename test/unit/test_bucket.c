@@ -332,7 +332,7 @@ START_TEST(each_bucket_is_asked_for_its_own)
 	ck_assert(bucket_set_take(&due, &got) && got == 1);
 	ck_assert(bucket_set_take(&due, &got) && got == 2);
 	ck_assert(!bucket_set_take(&due, &got));
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), NOW + 3 * SECOND);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), NOW + 3 * SECOND);
 	end();
 }
 END_TEST

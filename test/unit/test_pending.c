@@ -172,7 +172,7 @@ START_TEST(what_is_far_goes_back)
 	ck_assert_uint_eq(bucket_size(&intake->bucket[1]),
 			  2 * N - pending.heap.n);
 	/* They are announced again. */
-	ck_assert_int_eq(wakeup_arrivals(&wakeup),
+	ck_assert_int_eq(wakeup_nearest(&wakeup),
 			 first + (NEAR_NS / MS + 1) * MS);
 	check();
 	for (int64_t i = 0, last = 0; i < 2 * N; i++) {
@@ -342,7 +342,7 @@ START_TEST(files_near_and_far)
 	ck_assert_uint_eq(entries(), 0);
 	pending_file(&pending, far, NOW);
 	ck_assert_uint_eq(pending.heap.n, 0);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far.deadline);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), far.deadline);
 	pending_file(&pending, near, NOW);
 	ck_assert_uint_eq(pending.heap.n, 1);
 	ck_assert(!pending.starved);
@@ -351,7 +351,7 @@ START_TEST(files_near_and_far)
 	pending_file(&pending, near, NOW - SECOND);
 	ck_assert_uint_eq(pending.heap.n, 0);
 	ck_assert_uint_eq(in_buckets(), 2);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), near.deadline);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), near.deadline);
 	run();
 	run();
 	end_pending();
@@ -531,7 +531,7 @@ START_TEST(a_full_heap_keeps_the_earliest)
 	ck_assert(pending.starved);
 	ck_assert(pending.heap.n + HEAP_SHIFT == pending.heap.size);
 	ck_assert_int_eq(next_pending(), NOW + 3);
-	ck_assert_int_gt(wakeup_arrivals(&wakeup), NOW + 3);
+	ck_assert_int_gt(wakeup_nearest(&wakeup), NOW + 3);
 	check();
 
 	pending_begin_turn(&pending);
@@ -542,7 +542,7 @@ START_TEST(a_full_heap_keeps_the_earliest)
 	ck_assert_int_eq(next_pending(), NOW);
 	/* A later one went back, and nothing after that must run. */
 	ck_assert_int_gt(pending.beyond, NOW + 3);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), pending.beyond);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), pending.beyond);
 	check();
 
 	for (int64_t i = 0; i <= N; i++) {
@@ -611,7 +611,7 @@ START_TEST(out_of_memory_sends_back)
 	ck_assert_uint_gt(fail_disarm(), 0);
 	check();
 	ck_assert_uint_eq(entries(), 1);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), first + SECOND);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), first + SECOND);
 	for (int i = 0; i < N; i++) {
 		must(earliest() == first + i * SECOND);
 		run();

@@ -156,7 +156,7 @@ START_TEST(slices_long_before)
 	id = schedule_in(&intake->bucket[0], first);
 	collect(first);
 	ck_assert_int_eq(next_pending(), first);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), INT64_MAX);
 	watch_set(&watch, first);
 	ck_assert_ptr_eq(run(), slot_of(id));
 	ck_assert_int_eq(earliest(), first + SECOND / 250);

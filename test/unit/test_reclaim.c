@@ -162,7 +162,7 @@ START_TEST(ends_no_sleep)
 		run_round();
 		ck_assert_int_eq(engine.next, INT64_MAX);
 		ck_assert_int_eq(reclaim_at(&engine), INT64_MAX);
-		ck_assert_int_eq(wakeup_arrivals(&engine.wakeup), now() + far);
+		ck_assert_int_eq(wakeup_nearest(&engine.wakeup), now() + far);
 	}
 	bare_end();
 }
@@ -531,7 +531,7 @@ START_TEST(is_told_of_garbage)
 		cancel_a_crowd(i);
 		ck_assert(is_told());
 		/* A call wakes it: something is due at once. */
-		ck_assert_int_le(wakeup_arrivals(&engine.wakeup), now());
+		ck_assert_int_le(wakeup_nearest(&engine.wakeup), now());
 		most = bare_slots_used() > most ? bare_slots_used() : most;
 		turn();
 		finish();

@@ -91,7 +91,7 @@ START_TEST(sleeps_on_for_the_slack)
 	ck_assert(wakeup_announce(&wakeup, 0, far - 1));
 	wakeup_kick(&wakeup);
 	pthread_join(t, NULL);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 1);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), far - 1);
 }
 END_TEST
 
@@ -155,7 +155,7 @@ START_TEST(arrivals_have_the_slack)
 	t = start_sleep(INT64_MAX);
 	ck_assert_int_eq(asleep_until(&wakeup), far + slack);
 	end_sleeper(t);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), far);
 
 	begin_wakeup(slack);
 	wakeup_announce(&wakeup, 0, far + 1);
@@ -176,7 +176,7 @@ START_TEST(no_sleep_past_the_slack)
 	ck_assert(!wakeup_sleep(&wakeup, far + 1, far + HOUR));
 	ck_assert(!wakeup_sleep(&wakeup, far - 1, far + HOUR - 1));
 	ck_assert_int_eq(asleep_until(&wakeup), INT64_MIN);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), far);
 }
 END_TEST
 
@@ -268,7 +268,7 @@ START_TEST(the_earliest_time_kicks_whatever_the_slack)
 		ck_assert(wakeup_announce(&wakeup, 0, INT64_MIN));
 		wakeup_kick(&wakeup);
 		pthread_join(t, NULL);
-		ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MIN);
+		ck_assert_int_eq(wakeup_nearest(&wakeup), INT64_MIN);
 
 		fall_asleep(far, slacks[i]);
 		ck_assert(announce(0, INT64_MIN));

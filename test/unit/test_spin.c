@@ -158,7 +158,7 @@ START_TEST(finds_what_is_later)
 		bare_cancel(schedule_at(START + 1000));
 	schedule_at(later);
 	ck_assert(!spin_until_due(&engine));
-	ck_assert(wakeup_arrivals(&engine.wakeup) <= later ||
+	ck_assert(wakeup_nearest(&engine.wakeup) <= later ||
 		  engine.next <= later);
 	ck_assert_int_eq(bare_turn(), later);
 	bare_end();

@@ -63,9 +63,9 @@ static size_t in_buckets(void)
 
 static int64_t next_of_all(void)
 {
-	int64_t arrivals = wakeup_arrivals(&engine.wakeup);
+	int64_t nearest = wakeup_nearest(&engine.wakeup);
 
-	return engine.next < arrivals ? engine.next : arrivals;
+	return engine.next < nearest ? engine.next : nearest;
 }
 
 /*

@@ -103,15 +103,15 @@ static void check_none(int64_t by)
 START_TEST(keeps_the_earliest)
 {
 	begin();
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), INT64_MAX);
 	check_none(INT64_MAX);
 	ck_assert(!wakeup_announce(&wakeup, 3, 50));
 	ck_assert(!wakeup_announce(&wakeup, 700, 60));
 	ck_assert(!wakeup_announce(&wakeup, BUCKETS - 1, 90));
 	ck_assert(!wakeup_announce(&wakeup, 3, 40));
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), 40);
 	check_none(39);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), 40);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), 40);
 	end();
 }
 END_TEST
@@ -126,19 +126,19 @@ START_TEST(a_deadline_for_each_bucket)
 	wakeup_announce(&wakeup, BUCKETS - 1, 90);
 	wakeup_announce(&wakeup, 12, INT64_MAX - 1);
 	check_due(40, 1, (uint32_t[]){3});
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), 60);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), 60);
 	check_none(59);
 	/* What was left in the first one is announced anew. */
 	wakeup_announce(&wakeup, 3, 70);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), 60);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), 60);
 	check_due(69, 2, (uint32_t[]){0, 700});
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), 70);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), 70);
 	wakeup_announce(&wakeup, 0, 65);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), 65);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), 65);
 	check_due(1000, 3, (uint32_t[]){0, 3, BUCKETS - 1});
 	check_none(INT64_MAX - 2);
 	check_due(INT64_MAX - 1, 1, (uint32_t[]){12});
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), INT64_MAX);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), INT64_MAX);
 	/* The latest time of all never comes. */
 	wakeup_announce(&wakeup, 5, INT64_MAX);
 	check_none(INT64_MAX);
@@ -177,7 +177,7 @@ START_TEST(collected_at_random)
 			check_due(t, n, due);
 		else
 			check_none(t);
-		ck_assert_int_eq(wakeup_arrivals(&wakeup), earliest);
+		ck_assert_int_eq(wakeup_nearest(&wakeup), earliest);
 	}
 	end();
 }
@@ -316,7 +316,7 @@ START_TEST(what_is_earlier_wakes)
 	ck_assert(wakeup_announce(&wakeup, 0, far - 10));
 	wakeup_kick(&wakeup);
 	pthread_join(t, NULL);
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 10);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), far - 10);
 	ck_assert_int_eq(asleep_until(), INT64_MIN);
 	end();
 }
@@ -482,7 +482,7 @@ START_TEST(until_one_has_woken_it_all_do)
 	ck_assert(!wakeup_announce(&wakeup, 1, far - 10));
 	ck_assert(!wakeup_announce(&wakeup, 2, far - 5));
 	ck_assert(wakeup_announce(&wakeup, 2, far - 11));
-	ck_assert_int_eq(wakeup_arrivals(&wakeup), far - 11);
+	ck_assert_int_eq(wakeup_nearest(&wakeup), far - 11);
 	ck_assert_int_eq(asleep_until(), far - 11);
 	/* It is awake, whoever is still to call it. */
 	wakeup_end_sleep(&wakeup);

@@ -24,7 +24,7 @@ static void announce_later(void)
 	bool kick = wakeup_announce(&wakeup, 1, 5 * NOW);
 
 #ifdef BUG_OWN_KICK
-	kick = kick && wakeup_arrivals(&wakeup) == 5 * NOW;
+	kick = kick && wakeup_nearest(&wakeup) == 5 * NOW;
 #endif
 	if (kick)
 		wakeup_kick(&wakeup);
