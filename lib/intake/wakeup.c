@@ -77,7 +77,7 @@ static void change_seq(struct wakeup *w)
 }
 
 /* Until when a deadline lets the driver sleep. */
-static int64_t latest(const struct wakeup *w, int64_t deadline)
+static int64_t sleep_limit(const struct wakeup *w, int64_t deadline)
 {
 	int64_t until = clock_add(deadline, w->spin > 0 ? -w->spin : w->slack);
 
@@ -106,7 +106,7 @@ bool wakeup_owes_kick(struct wakeup *w)
 
 bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 {
-	int64_t until = latest(w, deadline);
+	int64_t until = sleep_limit(w, deadline);
 	bool kick;
 
 	lock_acquire(&w->lock);
@@ -216,7 +216,7 @@ int64_t wakeup_next(struct wakeup *w)
 	lock_acquire(&w->lock);
 	t = w->next < w->nearest ? w->next : w->nearest;
 	if (w->wake && w->sleep != AWAKE)
-		set_asleep(w, w->next, latest(w, t));
+		set_asleep(w, w->next, sleep_limit(w, t));
 	lock_release(&w->lock);
 	return t;
 }
@@ -230,7 +230,7 @@ static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 {
 	int64_t own = clock_later(next, w->rested);
 	int64_t deadline = own < w->nearest ? own : w->nearest;
-	int64_t until = latest(w, deadline);
+	int64_t until = sleep_limit(w, deadline);
 
 	if (deadline <= now || w->by <= now)
 		return AWAKE + 1;
@@ -287,7 +287,7 @@ void wakeup_spin(struct wakeup *w, int64_t next)
 		lock_release(&w->lock);
 		return;
 	}
-	set_asleep(w, next, latest(w, next));
+	set_asleep(w, next, sleep_limit(w, next));
 	lock_release(&w->lock);
 	/*
 	 * Relaxed: what was changed with it is read under the lock, below and
