@@ -21,19 +21,19 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 
 bool wakeup_open(struct wakeup *w, uint32_t n)
 {
-	w->visit = memory_alloc(n * sizeof(*w->visit));
-	if (!w->visit)
+	w->visit_at = memory_alloc(n * sizeof(*w->visit_at));
+	if (!w->visit_at)
 		return false;
 	w->n = n;
 	for (uint32_t i = 0; i < n; i++)
-		w->visit[i] = INT64_MAX;
+		w->visit_at[i] = INT64_MAX;
 	return true;
 }
 
 void wakeup_close(struct wakeup *w)
 {
-	memory_free(w->visit);
-	w->visit = NULL;
+	memory_free(w->visit_at);
+	w->visit_at = NULL;
 	w->n = 0;
 }
 
@@ -110,7 +110,7 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 	bool kick;
 
 	lock_acquire(&w->lock);
-	w->visit[bucket] = deadline;
+	w->visit_at[bucket] = deadline;
 	if (deadline < w->nearest) {
 		w->nearest = deadline;
 		if (until < w->sleep) {
@@ -177,11 +177,11 @@ static void hand_out(struct wakeup *w, int64_t by, struct bucket_set *due)
 {
 	w->nearest = INT64_MAX;
 	for (uint32_t i = 0; i < w->n; i++) {
-		if (w->visit[i] <= by) {
+		if (w->visit_at[i] <= by) {
 			bucket_set_add(due, i);
-			w->visit[i] = INT64_MAX;
-		} else if (w->visit[i] < w->nearest) {
-			w->nearest = w->visit[i];
+			w->visit_at[i] = INT64_MAX;
+		} else if (w->visit_at[i] < w->nearest) {
+			w->nearest = w->visit_at[i];
 		}
 	}
 }

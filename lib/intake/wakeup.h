@@ -70,7 +70,7 @@ struct wakeup {
 	timerthread_wake_fn *wake; /* instead of the sleeper, if not NULL */
 	void *wake_ctx;
 	struct sleeper sleeper;
-	int64_t *visit; /* like nearest, for each bucket; under the lock */
+	int64_t *visit_at; /* like nearest, for each bucket; under the lock */
 	struct lock lock __attribute__((aligned(TT_FAR_APART)));
 	/*
 	 * The futex.  Written under the lock, read without it.  It changes when

@@ -108,7 +108,7 @@ static inline unsigned lane_at(int64_t distance)
 /* What the bucket has announced. */
 static inline int64_t announced(void)
 {
-	ck_assert_int_eq(wakeup.visit[0], bucket->nearest);
+	ck_assert_int_eq(wakeup.visit_at[0], bucket->nearest);
 	ck_assert_int_eq(wakeup_nearest(&wakeup), bucket->nearest);
 	return bucket->nearest;
 }

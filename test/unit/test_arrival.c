@@ -288,7 +288,7 @@ static void check_due_now(uint64_t id)
 {
 	ck_assert_int_eq(queued(id), shown);
 	ck_assert_int_le(bucket->nearest, shown - wakeup.slack);
-	ck_assert_int_eq(wakeup.visit[0], bucket->nearest);
+	ck_assert_int_eq(wakeup.visit_at[0], bucket->nearest);
 }
 
 /* It keeps its deadline, and nobody is woken for it. */

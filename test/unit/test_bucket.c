@@ -53,14 +53,14 @@ START_TEST(announces_nothing_twice)
 		int64_t first = NOW + MS - i;
 
 		schedule(first);
-		wakeup.visit[0] = INT64_MIN;
+		wakeup.visit_at[0] = INT64_MIN;
 		schedule(first);
 		for (unsigned lane = LANE_OLD; lane-- > 0;) {
 			schedule(NOW + in_middle_of(lane) - i);
 			schedule(NOW + in_middle_of(lane));
 		}
-		ck_assert_int_eq(wakeup.visit[0], INT64_MIN);
-		wakeup.visit[0] = first;
+		ck_assert_int_eq(wakeup.visit_at[0], INT64_MIN);
+		wakeup.visit_at[0] = first;
 	}
 	end();
 }

@@ -72,7 +72,7 @@ static void model_check(void)
 	int64_t nearest = bucket->nearest;
 
 	bucket_check(bucket);
-	must(wakeup.visit[0] == nearest);
+	must(wakeup.visit_at[0] == nearest);
 	for (size_t i = 0; i < model_n; i++) {
 		const struct slot *s = slot_of(model[i].id);
 

@@ -60,7 +60,7 @@ static void sleeping_init(void)
 {
 	watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	wakeup_init(&wakeup, &watch);
-	wakeup.visit = visit;
+	wakeup.visit_at = visit;
 	wakeup.n = 2;
 	visit[0] = visit[1] = INT64_MAX;
 	sleeps_init();
