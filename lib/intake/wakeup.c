@@ -40,8 +40,8 @@ void wakeup_close(struct wakeup *w)
 /* The driver is awake from now on, or asleep.  Under the lock. */
 static void set_awake(struct wakeup *w, bool awake, int64_t now)
 {
-	if (awake != (w->awake < 0))
-		w->awake += awake ? -now : now;
+	if (awake != (w->awake_time < 0))
+		w->awake_time += awake ? -now : now;
 }
 
 void wakeup_set_awake(struct wakeup *w, bool awake)
@@ -61,8 +61,8 @@ int64_t wakeup_awake(struct wakeup *w)
 	int64_t now = clock_now(CLOCK_MONOTONIC), t;
 
 	lock_acquire(&w->lock);
-	t = w->awake < 0 ? w->awake + now : w->awake;
-	t = w->awake_told = clock_later(t, w->awake_told);
+	t = w->awake_time < 0 ? w->awake_time + now : w->awake_time;
+	t = w->awake_shown = clock_later(t, w->awake_shown);
 	lock_release(&w->lock);
 	return t;
 }

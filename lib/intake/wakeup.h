@@ -90,8 +90,8 @@ struct wakeup {
 	struct counter early;   /* of those, the ones that an arrival ended */
 	/* Protected by the lock; by CLOCK_MONOTONIC. */
 	/* How long it was awake; if it is, less when that began: below 0. */
-	int64_t awake;
-	int64_t awake_told; /* the largest that wakeup_awake has returned */
+	int64_t awake_time;
+	int64_t awake_shown; /* the largest that wakeup_awake has returned */
 	/* Any thread, atomically; see garbage.h. */
 	atom32 used;  /* slots, as the buckets have told */
 	atom32 limit; /* far above it, the driver is told; or GARBAGE_TOLD */

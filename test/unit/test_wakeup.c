@@ -643,12 +643,12 @@ START_TEST(awake_never_gets_less)
 	int64_t told;
 
 	begin();
-	wakeup.awake = ms - now();
+	wakeup.awake_time = ms - now();
 	told = wakeup_awake(&wakeup);
 	ck_assert_int_ge(told, ms);
-	wakeup.awake = told - 1000;
+	wakeup.awake_time = told - 1000;
 	ck_assert_int_eq(wakeup_awake(&wakeup), told);
-	wakeup.awake = told + 1000;
+	wakeup.awake_time = told + 1000;
 	ck_assert_int_eq(wakeup_awake(&wakeup), told + 1000);
 	end();
 }
