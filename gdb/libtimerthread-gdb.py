@@ -113,7 +113,7 @@ class Instance:
             return int(watch["shown"]), "the virtual clock"
         if is_live() and self.clock in CLOCKS:
             return time.clock_gettime_ns(self.clock), "now"
-        if int(self.engine["born"]) == 0:
+        if int(self.engine["started_by"]) == 0:
             return None, "unknown"
         seen = [int(self.engine["moment"]["shown"]), int(self.engine["until"])]
         # It has not taken a turn, as a polled one before the first dispatch.

@@ -81,7 +81,7 @@ struct timerthread {
 	int64_t created; /* by CLOCK_MONOTONIC; constant */
 	/* The program's; any thread.  Its loads pair with its stores. */
 	atomword data;
-	/* Constant once engine.born is set; until then under the mutex. */
+	/* Constant once engine.started_by is set; under the mutex before. */
 	enum driver driver;
 	struct options options;
 	/* Protected by the mutex. */
@@ -121,18 +121,18 @@ INTERNAL void instances_remove(struct instance_link *l);
  */
 static inline bool instance_lives(const struct timerthread *tt)
 {
-	uint32_t born = atom32_load_acquire(&tt->engine.born);
+	uint32_t started_by = atom32_load_acquire(&tt->engine.started_by);
 
-	return likely(born == fork_generation());
+	return likely(started_by == fork_generation());
 }
 
 /*
  * Does it live, and may its calls take the short way?  Acquire: as
  * instance_lives.
  */
-static inline bool instance_is_plain(const struct timerthread *tt)
+static inline bool instance_has_short_way(const struct timerthread *tt)
 {
-	return likely(atom32_load_acquire(&tt->engine.plain) ==
+	return likely(atom32_load_acquire(&tt->engine.short_way) ==
 		      fork_generation());
 }
 
@@ -142,10 +142,10 @@ static inline bool instance_is_plain(const struct timerthread *tt)
  */
 static inline bool instance_inherited(const struct timerthread *tt)
 {
-	uint32_t born = atom32_load_acquire(&tt->engine.born);
+	uint32_t started_by = atom32_load_acquire(&tt->engine.started_by);
 
-	return unlikely(born != FORK_NO_GENERATION &&
-			born != fork_generation());
+	return unlikely(started_by != FORK_NO_GENERATION &&
+			started_by != fork_generation());
 }
 
 /*

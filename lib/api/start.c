@@ -69,7 +69,7 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 static int start_new(struct timerthread *tt, const struct start *how)
 {
 	/* Before there is a thread that compares with it. */
-	uint32_t born = fork_need_generation();
+	uint32_t generation = fork_need_generation();
 	int r = start_engine(tt, how);
 
 	if (r < 0)
@@ -80,9 +80,9 @@ static int start_new(struct timerthread *tt, const struct start *how)
 	if (how->ret_fd)
 		*how->ret_fd = tt->engine.wakeup.sleeper.fd;
 	/* Release: pairs with the load in instance_lives. */
-	atom32_store_release(&tt->engine.born, born);
+	atom32_store_release(&tt->engine.started_by, generation);
 	if (tt->engine.cap.max == 0 && !tool_here())
-		atom32_store_release(&tt->engine.plain, born);
+		atom32_store_release(&tt->engine.short_way, generation);
 	return 0;
 }
 

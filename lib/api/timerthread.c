@@ -65,7 +65,7 @@ static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
 				     timerthread_fn *fn, void *arg,
 				     timerthread_id *ret_id, int64_t now)
 {
-	if (instance_is_plain(tt)) {
+	if (instance_has_short_way(tt)) {
 		struct intake *in = tt->engine.intake;
 		struct bucket *b = &in->bucket[cpu_map_pick(&in->cpus)];
 
@@ -156,7 +156,7 @@ static TT_NOINLINE int cancel_any(struct timerthread *tt, timerthread_id id)
 
 TT_EXPORT int timerthread_cancel(struct timerthread *tt, timerthread_id id)
 {
-	if (likely(tt != NULL) && instance_is_plain(tt)) {
+	if (likely(tt != NULL) && instance_has_short_way(tt)) {
 		struct slot *s = intake_slot(tt->engine.intake, id);
 
 		if (likely(s != NULL && slot_kill(s, id))) {

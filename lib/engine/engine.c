@@ -11,8 +11,8 @@ void engine_init(struct engine *e, struct timerthread *instance)
 {
 	memset(e, 0, sizeof(*e));
 	e->instance = instance;
-	atom32_store(&e->born, FORK_NO_GENERATION);
-	atom32_store(&e->plain, FORK_NO_GENERATION);
+	atom32_store(&e->started_by, FORK_NO_GENERATION);
+	atom32_store(&e->short_way, FORK_NO_GENERATION);
 	e->slow = (struct slow){.threshold = INT64_MAX};
 	e->watch = (struct watch){.clock = CLOCK_MONOTONIC};
 	wakeup_init(&e->wakeup, &e->watch);

@@ -50,13 +50,13 @@ struct engine {
 	 * was not started.  Written under the instance's mutex, read by any
 	 * thread.
 	 */
-	atom32 born;
+	atom32 started_by;
 	/*
 	 * The same, if its calls may take the short way: there is no cap, and
 	 * no tool (tool.h).  Else FORK_NO_GENERATION.
 	 */
-	atom32 plain;
-	/* Constant once born is set. */
+	atom32 short_way;
+	/* Constant once started_by is set. */
 	struct intake *intake;        /* NULL: the engine is not open */
 	struct timerthread *instance; /* the instance of this engine */
 	struct watch watch;           /* its clock; only the driver sets it */
