@@ -13,7 +13,7 @@ static bool call_hook(struct timerthread *tt, timerthread_fn *hook)
 	const struct task_id no_tasks = {0};
 	const struct run none = {0};
 	struct engine *e = &tt->engine;
-	bool destroyed = atom32_load(&e->orphaned);
+	bool destroyed = atom32_load(&e->destroyed);
 
 	return !hook ||
 	       inside_call(tt, &e->inside, destroyed ? &no_tasks : &e->task_id,

@@ -223,7 +223,7 @@ static inline bool instance_is_quiet(const struct timerthread *tt)
 
 /*
  * Releases the mutex.  The caller does not use tt after that.  Frees tt if it
- * is orphaned (engine.h) and no other thread will.
+ * was destroyed (engine.h) and no other thread will.
  */
 INTERNAL void instance_leave(struct timerthread *tt);
 

@@ -59,8 +59,8 @@ static void free_instance(struct timerthread *tt, bool inherited)
 
 void instance_leave(struct timerthread *tt)
 {
-	bool orphaned = atom32_load(&tt->engine.orphaned);
-	bool over = orphaned && instance_is_quiet(tt);
+	bool destroyed = atom32_load(&tt->engine.destroyed);
+	bool over = destroyed && instance_is_quiet(tt);
 	/* Are all called?  Only if they are closed, and the driver is quiet. */
 	bool called = ((tt->runs.given - tt->runs.called) & TALLY_MAX) == 0;
 	bool last = over && called && tt->joiners == 0;
@@ -70,7 +70,7 @@ void instance_leave(struct timerthread *tt)
 	 * detaches itself: a thread that has ended, and is then detached, stays
 	 * for DRD, which takes a later one with its pthread_t for it.
 	 */
-	if (orphaned && !tt->turning && tt->driver == DRIVER_THREAD &&
+	if (destroyed && !tt->turning && tt->driver == DRIVER_THREAD &&
 	    tt->life != LIFE_STOPPED && tt->joiners == 0) {
 		tt->life = LIFE_STOPPED;
 		pthread_detach(tt->thread);
@@ -217,7 +217,7 @@ TT_EXPORT_RARE void timerthread_destroy(struct timerthread *tt)
 	}
 	while (r == 0 && tt->joiners > 0)
 		await_change(tt, INT64_MAX);
-	atom32_store(&tt->engine.orphaned, 1);
+	atom32_store(&tt->engine.destroyed, 1);
 	runs_close_called(&tt->runs);
 	instance_leave(tt);
 }

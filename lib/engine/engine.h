@@ -103,7 +103,7 @@ struct engine {
 	 * without: one that knows of the destroy, because it called it or was
 	 * told, finds 1.
 	 */
-	atom32 orphaned;
+	atom32 destroyed;
 };
 
 /*

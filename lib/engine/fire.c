@@ -75,7 +75,7 @@ static bool call(struct engine *e, struct inside *in, struct slot *s,
 	PROBE4(fire__end, run.id, run.fn, run.arg, t->run_time);
 	/* What the hook uses may have gone with the instance. */
 	if (unlikely(t->run_time > e->slow.threshold) &&
-	    !atom32_load(&e->orphaned)) {
+	    !atom32_load(&e->destroyed)) {
 		if (!report_slow(e, in, &run, t->run_time))
 			return false;
 		t->ended = moment_now(&e->watch);
