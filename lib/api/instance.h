@@ -94,7 +94,7 @@ struct timerthread {
 	struct counter cancelled; /* the largest number reported; see stats.h */
 	struct counter recycled;  /* the same */
 	bool turning;     /* the driver is in a turn; a thread: until it ends */
-	bool reaped;      /* one of the joiners does that, or has */
+	bool joined;      /* a joiner joins the thread, or has done so */
 	unsigned joiners; /* threads that wait for the end of callbacks */
 	pthread_t thread;
 	/* What protects these is said there. */

@@ -5,7 +5,7 @@
  * A stop shuts the buckets, each under its lock, before it stops the driver.
  * So a schedule call has either put its timer into its bucket by then, or
  * fails, and the set of timers that stop leaves behind is complete.  If several
- * threads are in stop, one reaps the timer thread, and the others wait for that
+ * threads are in stop, one joins the timer thread, and the others wait for that
  * one.  A destroy waits until they have left.  If a callback destroys, the last
  * one to leave frees the instance.
  */
@@ -87,12 +87,12 @@ void instance_leave(struct timerthread *tt)
 }
 
 /* With the mutex held, which it releases meanwhile.  The driver has ended. */
-static void reap(struct timerthread *tt)
+static void join_once(struct timerthread *tt)
 {
 	if (tt->runs.given > 0)
 		tool_acquire(&tt->runs);
-	if (!tt->reaped) {
-		tt->reaped = true;
+	if (!tt->joined) {
+		tt->joined = true;
 		pthread_mutex_unlock(&tt->mutex);
 		if (tt->driver == DRIVER_THREAD)
 			pthread_join(tt->thread, NULL);
@@ -116,7 +116,7 @@ static int join_driver(struct timerthread *tt, int64_t deadline)
 	while (!instance_is_quiet(tt) && clock_now(CLOCK_MONOTONIC) < deadline)
 		await_change(tt, deadline);
 	if (instance_is_quiet(tt))
-		reap(tt);
+		join_once(tt);
 	else
 		r = -ETIMEDOUT;
 	tt->joiners--;

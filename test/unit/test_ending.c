@@ -101,14 +101,14 @@ static void set_body(enum place *p, void (*what)(void))
 /* Until another thread waits for the end of this one. */
 static void wait_for_reaping(void)
 {
-	bool reaped;
+	bool joined;
 
 	do {
 		sched_yield();
 		pthread_mutex_lock(&tt->mutex);
-		reaped = tt->reaped;
+		joined = tt->joined;
 		pthread_mutex_unlock(&tt->mutex);
-	} while (!reaped);
+	} while (!joined);
 }
 
 /* The call that scheduled it must have returned. */
