@@ -43,9 +43,9 @@ TT_PART uint32_t garbage_blocks(const struct bucket *b)
 TT_PART uint32_t garbage_count(struct bucket *b, struct wakeup *w)
 {
 	struct slots *t = &b->slots;
-	uint32_t more = t->used - b->told;
+	uint32_t more = t->used - b->used_told;
 
-	b->told = t->used;
+	b->used_told = t->used;
 	return atom32_add(&w->used, more) + more;
 }
 
@@ -64,7 +64,7 @@ TT_PART bool garbage_tell(struct bucket *b, struct wakeup *w)
 		    GARBAGE_TIMES * (t->used / BLOCK_ENTRIES + LANE_OLD) +
 			    GARBAGE_MUCH / BLOCK_ENTRIES;
 
-	if (t->used >= b->told + GARBAGE_STEP)
+	if (t->used >= b->used_told + GARBAGE_STEP)
 		much |= garbage_count(b, w) > limit + (uint64_t)GARBAGE_MUCH;
 	return much && limit != GARBAGE_TOLD &&
 	       atom32_swap(&w->limit, limit, GARBAGE_TOLD) == limit;
