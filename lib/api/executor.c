@@ -51,7 +51,7 @@ static bool enter_and_run(struct timerthread *tt, struct slot *s)
 		return false;
 	if (open)
 		tool_release(&tt->runs);
-	if (instance_told(tt, 0) < 0)
+	if (instance_announced(tt, 0) < 0)
 		return false;
 	leave_run(tt, !open || runs_end(&running));
 	return true;

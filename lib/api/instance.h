@@ -180,7 +180,7 @@ static inline clockid_t instance_clock(const struct timerthread *tt)
 	return (clockid_t)atom32_load(&tt->options.clock);
 }
 
-/* As instance_told, if the program has a function that wakes its loop. */
+/* As instance_announced, if the program has a function that wakes its loop. */
 INTERNAL int instance_wake(struct timerthread *tt, int r);
 
 /*
@@ -188,7 +188,7 @@ INTERNAL int instance_wake(struct timerthread *tt, int r);
  * result r.  Calls the program's function if a loop must be woken; no lock is
  * held.  Returns r or, in a child that was made in that function, -ECHILD.
  */
-static inline int instance_told(struct timerthread *tt, int r)
+static inline int instance_announced(struct timerthread *tt, int r)
 {
 	return likely(!tt->engine.wakeup.wake) ? r : instance_wake(tt, r);
 }

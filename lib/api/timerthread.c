@@ -57,7 +57,7 @@ static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
 	r = bucket_schedule(b, &tt->engine.wakeup, &t, ret_id);
 	if (unlikely(r < 0))
 		r = schedule_elsewhere(tt, b, &t, ret_id, r);
-	return instance_told(tt, r);
+	return instance_announced(tt, r);
 }
 
 /* The short way first.  As schedule, with a period of 0. */
@@ -269,7 +269,7 @@ static inline int reschedule(struct timerthread *tt, timerthread_id id,
 	r = bucket_reschedule(intake_bucket(in, slot_index(id)),
 			      &tt->engine.wakeup, s, id, deadline, inside);
 	PROBE3(reschedule, id, deadline, r);
-	return instance_told(tt, r);
+	return instance_announced(tt, r);
 }
 
 TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,

@@ -40,7 +40,7 @@
  *	ask		api/time.c timerthread_get_next_deadline
  *	producer	intake/arrival.h arrival_add
  *	producer	intake/arrival.c arrival_announce
- *	producer	api/instance.h instance_told
+ *	producer	api/instance.h instance_announced
  *	turn		intake/wakeup.c wakeup_collect hand_out
  *	dispatch	intake/wakeup.c wakeup_end_sleep wakeup_begin_sleep
  *	dispatch	api/driver.c timerthread_dispatch
