@@ -188,8 +188,8 @@ static bool may_be_wrong(const struct bucket *b, const struct lane *l,
 	       deadline < clock_add(l->queue.nearest, -distance_ahead(lane));
 }
 
-TT_NOINLINE struct arrival arrival_place(struct bucket *b, struct wakeup *w,
-					 int64_t deadline, int64_t now)
+TT_NOINLINE struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
+					   int64_t deadline, int64_t now)
 {
 	struct arrival a = arrival_aim(b, deadline);
 

@@ -72,8 +72,8 @@ static inline bool arrival_visit_by(struct bucket *b, struct wakeup *w,
  * is 0), this reads the clock, and releases the lock meanwhile.  Then
  * everything that the caller knew about the bucket may have changed.
  */
-INTERNAL struct arrival arrival_place(struct bucket *b, struct wakeup *w,
-				      int64_t deadline, int64_t now);
+INTERNAL struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
+					int64_t deadline, int64_t now);
 
 /*
  * For a bucket that is not simply open: helps a thread that owes the driver a
@@ -151,7 +151,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	*a = arrival_aim(b, deadline);
 	if (unlikely(deadline < a->lane->queue.nearest ||
 		     deadline < b->doubtful)) {
-		*a = arrival_place(b, w, deadline, *now);
+		*a = arrival_aim_now(b, w, deadline, *now);
 		a->at_once = w->slack > 0 && a->due <= b->now;
 	}
 	while (likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)) {

@@ -202,7 +202,7 @@ static void pending_send_back(struct pending *p, const struct entry *e,
  * then, if that is later; mostly it is.  Otherwise something in the heap is due
  * before *e, and is not kept from running.
  */
-static TT_NOINLINE void pending_take_place(struct pending *p, struct entry *e)
+static TT_NOINLINE void pending_replace_last(struct pending *p, struct entry *e)
 {
 	struct entry last = *heap_at(&p->heap, p->heap.n - 1);
 
@@ -220,7 +220,7 @@ static void add_to_heap(struct pending *p, struct entry e)
 		heap_push(&p->heap, e);
 		return;
 	}
-	pending_take_place(p, &e);
+	pending_replace_last(p, &e);
 	leave_unqueued(p, &e);
 }
 

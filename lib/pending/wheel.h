@@ -67,7 +67,7 @@ static inline int64_t slice_of(int level, int64_t t)
 	return t >> slice_log2(level);
 }
 
-/* Its place in the level. */
+/* Its number in the level. */
 static inline unsigned slice_index(int64_t slice)
 {
 	return (uint64_t)slice % SLICES;
