@@ -80,7 +80,7 @@ struct engine {
 	struct counter ended;      /* timers that ended with its run of them */
 	struct measured *measured; /* of those runs */
 	struct moment moment;      /* when the last one ended */
-	bool chained;              /* the next one begins at that moment */
+	bool back_to_back;         /* the next one begins at that moment */
 	atomword pending_bytes;    /* after the last turn, or engine_reserve */
 	struct pending pending;
 	struct reclaim reclaim;

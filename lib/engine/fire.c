@@ -141,8 +141,8 @@ bool fire_run(struct engine *e, struct inside *in, struct slot *s,
 static enum step run_here(struct engine *e, struct slot *s)
 {
 	/* Right after another one: when that has ended. */
-	struct timing t = {.begun = e->chained ? e->moment
-					       : moment_now(&e->watch)};
+	struct timing t = {.begun = e->back_to_back ? e->moment
+						    : moment_now(&e->watch)};
 
 	if (!fire_run(e, &e->inside, s, &t))
 		return STEP_FORKED;

@@ -136,7 +136,7 @@ static bool run_batch(struct engine *e)
 		if (step == STEP_FORKED)
 			return false;
 		/* A wall clock is read before each run. */
-		e->chained = step == STEP_RAN && watch_goes_on(&e->watch);
+		e->back_to_back = step == STEP_RAN && watch_goes_on(&e->watch);
 	} while (step != STEP_DONE);
 	return true;
 }
