@@ -215,7 +215,7 @@ TT_NOINLINE struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
 #define LITTLE_LOG2 4
 
 /* This many in a row are announced as they are. */
-#define FALLS 16
+#define LITTLE_MANY 16
 
 /*
  * An announcement waits for other CPUs.  If deadlines are far, and each is a
@@ -232,10 +232,10 @@ static int64_t to_announce(struct bucket *b, int64_t deadline)
 	int64_t little = ticks * (INT64_C(1) << (TICK_LOG2 - LITTLE_LOG2));
 
 	if (ticks < FAR_TICKS || b->nearest - little >= deadline)
-		b->falls = 0;
-	else if (b->falls < FALLS)
-		b->falls++;
-	return b->falls < FALLS ? deadline : deadline - little;
+		b->little_earlier = 0;
+	else if (b->little_earlier < LITTLE_MANY)
+		b->little_earlier++;
+	return b->little_earlier < LITTLE_MANY ? deadline : deadline - little;
 }
 
 TT_NOINLINE bool arrival_announce(struct bucket *b, struct wakeup *w,

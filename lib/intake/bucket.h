@@ -68,9 +68,9 @@ struct bucket {
 	 * slots.bits, and reading counters.
 	 */
 	enum bucket_state state;
-	uint32_t falls;   /* how often in a row nearest fell a little */
-	int64_t nearest;  /* no timer here is due earlier */
-	int64_t now;      /* the time when it was last asked for */
+	uint32_t little_earlier; /* times in a row that nearest became so */
+	int64_t nearest;         /* no timer here is due earlier */
+	int64_t now;             /* the time when it was last asked for */
 	int64_t base;     /* the same in ticks: distances are counted from it */
 	int64_t doubtful; /* an earlier deadline may have passed */
 	struct block *spares;
