@@ -208,8 +208,8 @@ TT_NOINLINE struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
 	return a;
 }
 
-/* From this distance on, a timer is far: two seconds. */
-#define FAR_TICKS 2048
+/* Deadlines that are not so far ahead are announced as they are: 2 s. */
+#define LITTLE_TICKS 2048
 
 /* "A little earlier" means: by a sixteenth of the distance. */
 #define LITTLE_LOG2 4
@@ -218,20 +218,20 @@ TT_NOINLINE struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
 #define LITTLE_MANY 16
 
 /*
- * An announcement waits for other CPUs.  If deadlines are far, and each is a
- * little earlier than the last, an earlier time is announced, which also holds
- * for the next ones.  Then the driver may wake up once more, and finds when
- * they are due.  (Threads that do nothing else, per pair: one 91 ns, two 101,
- * eight 88; if each deadline is announced 110, 113 and 93.  Simulated, 1, 4, 16
- * and 64 threads do 15.7, 62.7, 253 and 1,007 million pairs per second; if each
- * is announced 13.4, 6.8, 3.7 and 1.03 million.)
+ * An announcement waits for other CPUs.  If deadlines are that far ahead, and
+ * each is a little earlier than the last, an earlier time is announced, which
+ * also holds for the next ones.  Then the driver may wake up once more, and
+ * finds when they are due.  (Threads that do nothing else, per pair: one 91 ns,
+ * two 101, eight 88; if each deadline is announced 110, 113 and 93.  Simulated,
+ * 1, 4, 16 and 64 threads do 15.7, 62.7, 253 and 1,007 million pairs per
+ * second; if each is announced 13.4, 6.8, 3.7 and 1.03 million.)
  */
 static int64_t to_announce(struct bucket *b, int64_t deadline)
 {
 	int64_t ticks = distance_base(deadline) - b->base;
 	int64_t little = ticks * (INT64_C(1) << (TICK_LOG2 - LITTLE_LOG2));
 
-	if (ticks < FAR_TICKS || b->nearest - little >= deadline)
+	if (ticks < LITTLE_TICKS || b->nearest - little >= deadline)
 		b->little_earlier = 0;
 	else if (b->little_earlier < LITTLE_MANY)
 		b->little_earlier++;
