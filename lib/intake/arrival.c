@@ -84,7 +84,7 @@ static bool add_spare(struct bucket *b)
  */
 TT_NOINLINE bool arrival_goes_away(struct bucket *b)
 {
-	return !block_pool_grows(b->pool) && b->away++ % GOES_AWAY != 0;
+	return !block_pool_grows(b->pool) && b->no_slot++ % GOES_AWAY != 0;
 }
 
 TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
@@ -125,7 +125,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);
-	old = b->wanting;
+	old = b->old_full;
 	at = bucket_visit_at(b, l);
 	if (garbage_tell(b, w))
 		at = clock_add(b->now, -w->slack);
@@ -135,7 +135,7 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 		/* Else this call's own lane would take the block. */
 		lock_acquire(&b->lock);
 		arrival_has_room(b, old);
-		b->wanting = NULL;
+		b->old_full = NULL;
 		lock_release(&b->lock);
 	}
 	if (slot)

@@ -174,7 +174,7 @@ static bool set_aside(struct bucket *b, struct lane *l)
 			break;
 		queue_push(&old->queue, e[i]);
 	}
-	b->wanting = i < most ? old : NULL;
+	b->old_full = i < most ? old : NULL;
 	if (i == 0)
 		return false;
 	l->aside -= l->aside < i ? l->aside : (uint32_t)i;
