@@ -82,7 +82,7 @@ static struct block *slab_open(struct block_pool *p)
 	old = p->slab;
 	p->slab = (struct slab){first, SLAB_BLOCKS - 1};
 	lock_release(&p->lock);
-	atomword_add(&p->held, -slab_close(old));
+	atomword_add(&p->allocated, -slab_close(old));
 	return first;
 }
 
@@ -107,7 +107,7 @@ struct block *block_pool_take(struct block_pool *p)
 		fresh = slab_open(p);
 	if (!fresh)
 		return NULL;
-	atomword_add(&p->held, 1);
+	atomword_add(&p->allocated, 1);
 	if (number > 0)
 		atom32_store(&fresh->slab, number);
 	fresh->next = NULL;
@@ -137,5 +137,5 @@ void block_pool_give(struct block_pool *p, struct block *chain)
 	for (; p->n < most && (b = block_pop(&chain)); p->n++)
 		block_push(&p->chain, b);
 	lock_release(&p->lock);
-	atomword_add(&p->held, -block_free_all(chain));
+	atomword_add(&p->allocated, -block_free_all(chain));
 }

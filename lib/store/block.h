@@ -48,8 +48,8 @@ struct slab {
 /* All zero at first. */
 struct block_pool {
 	size_t reserve; /* constant: how many blocks the pool keeps; or 0 */
-	atom32 fixed;  /* 1: there is no more than the reserve; see reserve.h */
-	atomword held; /* blocks that have memory, whoever has them */
+	atom32 fixed; /* 1: there is no more than the reserve; see reserve.h */
+	atomword allocated; /* blocks that have memory, whoever has them */
 	struct lock lock;
 	/* Protected by the lock. */
 	struct block *chain;
@@ -66,7 +66,7 @@ INTERNAL bool block_pool_fill(struct block_pool *p, size_t n);
 /* The memory of all blocks of the instance, in use or not. */
 static inline size_t block_pool_bytes(const struct block_pool *p)
 {
-	return atomword_load(&p->held) * sizeof(struct block);
+	return atomword_load(&p->allocated) * sizeof(struct block);
 }
 
 /*

@@ -33,7 +33,7 @@ static inline struct block **some(struct block **spares)
 static inline void no_block(struct block_pool *p)
 {
 	while (p->chain || p->slab.left > 0)
-		atomword_add(&p->held, -block_free(block_pool_take(p)));
+		atomword_add(&p->allocated, -block_free(block_pool_take(p)));
 }
 
 static inline size_t count_blocks(const struct block *b)
