@@ -126,8 +126,8 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 }
 
 /*
- * In a loop, this has the driver lie down again.  A sleep that began before seq
- * was read has ended when the call has returned, and a later one needs no
+ * In a loop, this has the driver go to sleep again.  A sleep that began before
+ * seq was read has ended when the call has returned, and a later one needs no
  * wake-up for what was announced by then.  A thread that is held up before it
  * stores an old value causes needless calls, until one of them stores the new
  * value.

@@ -27,10 +27,10 @@
  *     from 1.9 s down to 0.02 s, each a microsecond earlier than the last: 9
  *     wake-ups, and 59 ns for a pair; without this 750,000, and 506 ns.)
  *  4. If the driver is an event loop, only the driver sets the descriptor's
- *     time, and only when it lies down.  A kick makes the descriptor readable
- *     immediately, and the loop then has the driver lie down again.  So no
- *     thread sets it to a later time than another has announced, however long a
- *     thread takes between its announcement and its system call.
+ *     time, and only when it goes to sleep.  A kick makes the descriptor
+ *     readable immediately, and the loop then has the driver go to sleep again.
+ *     So no thread sets it to a later time than another has announced, however
+ *     long a thread takes between its announcement and its system call.
  *  5. No timer waits for a thread that is held up outside a lock.  The
  *     announcement is made under the bucket's lock (order: bucket, then this
  *     one), the system call when both are free.  A thread may be preempted
@@ -41,8 +41,8 @@
  *     is called instead, at the end of the call that has announced something,
  *     when all locks are free (wakeup_calls).  Once is enough for each sleep:
  *     when it has returned, what is announced needs no other until the loop
- *     asks for the next deadline (wakeup_next), or the driver rises.  While a
- *     thread is held up in it, other threads call it, too, as in 5.
+ *     asks for the next deadline (wakeup_next), or the driver is awake.  While
+ *     a thread is held up in it, other threads call it, too, as in 5.
  *
  * Any thread: announce, earliest, next, awake, kick, owes_kick, calls, called,
  * stop, stopping.  The driver: the rest.  If it sleeps in a loop, begin_sleep
@@ -83,7 +83,7 @@ struct wakeup {
 	int64_t nearest; /* no timer in a bucket is due earlier */
 	int64_t sleep;   /* the driver sleeps until then; INT64_MIN: awake */
 	int64_t next;    /* its own first deadline; INT64_MIN: awake */
-	bool kicked;     /* since it lay down: it must not sleep on */
+	bool kicked;     /* since it went to sleep: it must not sleep on */
 	bool spinning;   /* it watches seq instead of sleeping */
 	/* Written under the lock, read by any thread. */
 	struct counter wakeups; /* sleeps that have ended */

@@ -24,7 +24,7 @@
  * NO_KICK (nobody calls the function), SENT_FIRST (it counts as called before
  * it has been), NEVER_SENT (that it was called is not noted), NOT_NEWER (a
  * thread that was held up calls it for what is over), STAYS_SENT (what was
- * announced before the loop lies down, or asks, still needs a call), NO_REARM
+ * announced before the loop sleeps, or asks, still needs a call), NO_REARM
  * (a question changes nothing), EACH_SEQ (each announcement that is earlier
  * than the last one needs a call), STOP_FIRST (who asks looks for a stop, and
  * then for the deadline), NO_CHANGE (a stop changes nothing).

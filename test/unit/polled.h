@@ -75,7 +75,7 @@ static inline int wakeups(int ms)
 	return n;
 }
 
-/* Who schedules what is earlier than all wakes the loop, to lie down again. */
+/* Who schedules what is earlier than all wakes the loop, to sleep again. */
 static inline void lie_down(void)
 {
 	while (readable())

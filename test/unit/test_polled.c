@@ -160,7 +160,7 @@ START_TEST(never_is_never)
 END_TEST
 
 /*
- * It says so once, and once to lie down; then there is nothing to wake up for.
+ * It says so once, and once to sleep; then there is nothing to wake up for.
  */
 START_TEST(cancelled_wakes_once)
 {

@@ -634,8 +634,8 @@ END_TEST
 
 /* Also a thread that has decided to sleep, and does not yet. */
 /*
- * Who asks may have read the clock later than the driver, which lies down after
- * that: the answer is not less than before.
+ * Who asks may have read the clock later than the driver, which goes to
+ * sleep after that: the answer is not less than before.
  */
 START_TEST(awake_never_gets_less)
 {
