@@ -72,7 +72,7 @@ static bool take_turns(struct timerthread *tt)
 		ran += e->ran;
 		if (e->wakeup.spin > 0 && spin_until_due(e))
 			continue;
-		e->wakeup.rested = rest_until(e, ran, now);
+		e->wakeup.rest_until = rest_until(e, ran, now);
 		e->wakeup.by = reclaim_at(e);
 		if (wakeup_sleep(&e->wakeup, e->next, now))
 			ran = 0;

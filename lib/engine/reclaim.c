@@ -19,8 +19,8 @@ static int64_t least_pause(uint32_t used)
 {
 	int64_t pause = (int64_t)used * RECLAIM_SLOT_NS;
 
-	return pause < RECLAIM_REST_NS ? clock_later(pause, RECLAIM_PERIOD_NS)
-				       : RECLAIM_REST_NS;
+	return pause < RECLAIM_MOST_NS ? clock_later(pause, RECLAIM_PERIOD_NS)
+				       : RECLAIM_MOST_NS;
 }
 
 /* Not sooner than it would have been, however often one is owed. */
@@ -146,8 +146,8 @@ static void end_round(struct engine *e)
 	    2 * t->pause < least)
 		t->pause = least;
 	else
-		t->pause = 2 * t->pause < RECLAIM_REST_NS ? 2 * t->pause
-							  : RECLAIM_REST_NS;
+		t->pause = 2 * t->pause < RECLAIM_MOST_NS ? 2 * t->pause
+							  : RECLAIM_MOST_NS;
 	t->due = t->again ? now() + t->pause : INT64_MAX;
 }
 

@@ -17,7 +17,7 @@
  *     RECLAIM_PERIOD_NS: so up to four million timers cost a CPU less than a
  *     hundredth of its time.  It is RECLAIM_PERIOD_NS after a round that freed
  *     one for RECLAIM_MUCH that live, and becomes longer after rounds that find
- *     nothing.  It is never longer than RECLAIM_REST_NS: so what a peak left
+ *     nothing.  It is never longer than RECLAIM_MOST_NS: so what a peak left
  *     behind goes back within some ten seconds.
  *  4. A step is some 256 looks, or gives back 64 KiB, or sifts a block of
  *     entries.  A round needs as many turns as it takes, one right after the
@@ -42,7 +42,7 @@
 
 /* So long that what it costs to give memory back and to get it is nothing. */
 #define RECLAIM_PERIOD_NS INT64_C(1000000000)
-#define RECLAIM_REST_NS   (8 * RECLAIM_PERIOD_NS)
+#define RECLAIM_MOST_NS   (8 * RECLAIM_PERIOD_NS)
 
 /* One step.  False: there is nothing to do now. */
 INTERNAL bool reclaim_step(struct engine *e);

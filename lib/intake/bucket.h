@@ -41,7 +41,7 @@ struct lane {
 	/* Protected by the bucket's lock, like everything here. */
 	struct queue queue;
 	/* For recycle.c. */
-	uint32_t rests;   /* this many calls look at nothing */
+	uint32_t skips;   /* this many calls look at nothing */
 	uint32_t carried; /* so many of the oldest live, and were passed */
 	uint32_t passed;  /* by so many dead */
 	uint32_t aside;   /* so many of the oldest are in the way */

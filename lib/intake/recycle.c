@@ -7,7 +7,7 @@
  * become too many for that, they go to the lane of the old.  Or recycling has
  * caught up with a thread that cancels: then it should look at nothing for a
  * while, because that thread, on another CPU, is about to write the very lines
- * that would be read here.  (With rests, a pair between two CPUs went from 2.0
+ * that would be read here.  (With skips, a pair between two CPUs went from 2.0
  * to 1.6 times the cost of a bare hand-over.  If none were taken after a few
  * dead, it took 158 ns instead of 75.)
  *
@@ -24,7 +24,7 @@
 #include "intake/recycle.h"
 
 /* How many calls look at nothing after one that has found less than came. */
-#define RESTS_LONG 64
+#define SKIPS_LONG 64
 
 /* Those that are carried are set aside when so many dead have passed them. */
 #define PASSED_MUCH 32
@@ -195,8 +195,8 @@ static bool look_behind(struct bucket *b, struct lane *l, size_t *found)
 	*found += n;
 	l->passed += (uint32_t)n;
 	if (n == 0 && set_aside(b, l))
-		l->rests = 0;
-	return n > 0 || l->rests == 0;
+		l->skips = 0;
+	return n > 0 || l->skips == 0;
 }
 
 TT_NOINLINE void recycle_look(struct bucket *b, struct lane *l)
@@ -205,7 +205,7 @@ TT_NOINLINE void recycle_look(struct bucket *b, struct lane *l)
 	bool few =
 		found < RECYCLE_EVERY && (found > 0 || queue_front(&l->queue));
 
-	l->rests = RECYCLE_EVERY - 1;
+	l->skips = RECYCLE_EVERY - 1;
 	/* Fewer than have come since the last look: some live long, or not. */
 	if (unlikely(few) && queue_front(&l->queue) &&
 	    (found == 0 || l->passed > 0))
@@ -214,9 +214,9 @@ TT_NOINLINE void recycle_look(struct bucket *b, struct lane *l)
 		b->alone = 0;
 	b->latest.wanted = found > 0 && !queue_front(&l->queue);
 	if (unlikely(few)) {
-		l->rests = RESTS_LONG;
+		l->skips = SKIPS_LONG;
 		look_at_old(b, &l[LANE_OLD].queue);
-	} else if (l->rests > 0 && found < RECYCLE_LOOKS) {
+	} else if (l->skips > 0 && found < RECYCLE_LOOKS) {
 		recycle_prefetch(b, l, RECYCLE_LOOKS - found);
 	}
 }

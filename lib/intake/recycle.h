@@ -30,7 +30,7 @@
 
 /*
  * For when it is a call's turn: looks at some old entries, and sets how many
- * calls rest after it.
+ * calls skip this after it.
  */
 INTERNAL void recycle_look(struct bucket *b, struct lane *l);
 
@@ -52,8 +52,8 @@ INTERNAL void recycle_prefetch(struct bucket *b, struct lane *l, size_t from);
  */
 static inline void recycle_oldest(struct bucket *b, struct lane *l)
 {
-	if (unlikely(l->rests == 0))
+	if (unlikely(l->skips == 0))
 		recycle_look(b, l);
-	else if (unlikely(--l->rests == RECYCLE_EVERY - 1))
+	else if (unlikely(--l->skips == RECYCLE_EVERY - 1))
 		recycle_prefetch(b, l, 0);
 }

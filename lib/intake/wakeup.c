@@ -13,7 +13,7 @@ void wakeup_init(struct wakeup *w, struct watch *watch)
 	memset(w, 0, sizeof(*w));
 	w->nearest = INT64_MAX;
 	w->sleep = w->next = AWAKE;
-	w->rested = INT64_MIN;
+	w->rest_until = INT64_MIN;
 	w->by = INT64_MAX;
 	w->watch = watch;
 	w->sleeper = (struct sleeper){.clock = CLOCK_MONOTONIC, .fd = -1};
@@ -228,7 +228,7 @@ int64_t wakeup_next(struct wakeup *w)
  */
 static int64_t sleep_until(const struct wakeup *w, int64_t next, int64_t now)
 {
-	int64_t own = clock_later(next, w->rested);
+	int64_t own = clock_later(next, w->rest_until);
 	int64_t deadline = own < w->nearest ? own : w->nearest;
 	int64_t until = sleep_limit(w, deadline);
 

@@ -96,9 +96,9 @@ struct wakeup {
 	atom32 used;  /* slots, as the buckets have told */
 	atom32 limit; /* far above it, the driver is told; or GARBAGE_TOLD */
 	/* For the driver only. */
-	uint32_t woken; /* sleeps in a row that a wake-up ended */
-	int64_t rested; /* its own timers end no sleep before this */
-	int64_t by;     /* it is awake then for another reason; no slack */
+	uint32_t woken;     /* sleeps in a row that a wake-up ended */
+	int64_t rest_until; /* its own timers end no sleep before this */
+	int64_t by;         /* it is awake then for another reason; no slack */
 };
 
 /* Awake, with a slack of 0, a sleeper on CLOCK_MONOTONIC, and no buckets. */

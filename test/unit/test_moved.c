@@ -96,7 +96,7 @@ static int64_t hand_run(bool reclaim)
 	return bare_turn();
 }
 
-/* What comes in while recycling rests, and a few; see test_recycle.c. */
+/* What comes in while recycling skips, and a few; see test_recycle.c. */
 #define RESTED (64 + 8)
 
 /* To and fro, with one timer and with many, idle and while others run. */

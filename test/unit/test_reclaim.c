@@ -224,8 +224,8 @@ START_TEST(many_slots_make_rounds_seldom)
 	for (uint32_t used = 0; used <= 64; used++) {
 		int64_t pause = used * INT64_C(1000000) * RECLAIM_SLOT_NS;
 
-		if (pause > RECLAIM_REST_NS)
-			pause = RECLAIM_REST_NS;
+		if (pause > RECLAIM_MOST_NS)
+			pause = RECLAIM_MOST_NS;
 		begin(1);
 		for (int i = 0; i < RECLAIM_MUCH; i++)
 			schedule(now() + far);
@@ -709,8 +709,8 @@ START_TEST(looks_less_and_less_often)
 		ck_assert_int_ge(slept, longest - RECLAIM_PERIOD_NS / 2);
 		longest = slept > longest ? slept : longest;
 	}
-	ck_assert_int_le(longest, RECLAIM_REST_NS);
-	ck_assert_int_gt(longest, RECLAIM_REST_NS - RECLAIM_PERIOD_NS);
+	ck_assert_int_le(longest, RECLAIM_MOST_NS);
+	ck_assert_int_gt(longest, RECLAIM_MOST_NS - RECLAIM_PERIOD_NS);
 	ck_assert_uint_eq(bare_slots_used(), CROWD);
 	bare_end();
 }
@@ -726,7 +726,7 @@ START_TEST(looks_often_while_it_finds_much)
 	finish();
 	for (int i = 0; i < 10; i++)
 		sleep_for_round();
-	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_REST_NS);
+	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_MOST_NS);
 	for (int i = 0; i < CROWD / 4; i++)
 		cancel(crowd[i]);
 	sleep_for_round();

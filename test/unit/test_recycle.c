@@ -9,7 +9,7 @@
 #include "one_bucket.h"
 #include "store/vacancy.h"
 
-/* What comes in while recycling rests, and a few. */
+/* What comes in while recycling skips, and a few. */
 #define RESTED (64 + 8)
 
 /* All of recycling's tests are in one lane but where they say so. */
@@ -422,7 +422,7 @@ static void use_all_slots(uint64_t *id, size_t n, int64_t then)
 		schedule(then);
 }
 
-/* It takes no memory for slots if some were cancelled, though it rests. */
+/* It takes no memory for slots if some were cancelled, though it skips. */
 START_TEST(recycle_comes_before_memory)
 {
 	enum { N = 20000 };
@@ -433,7 +433,7 @@ START_TEST(recycle_comes_before_memory)
 	use_all_slots(ids, N, NOW + HOUR);
 	before = slots_words(&bucket->slots);
 	cancel_all(ids, N);
-	bucket->lane[lane_at(HOUR)].rests = 60;
+	bucket->lane[lane_at(HOUR)].skips = 60;
 	for (int i = 0; i < N; i++)
 		schedule(NOW + HOUR);
 	ck_assert_uint_le(slots_words(&bucket->slots), before + 2);

@@ -565,7 +565,7 @@ static int64_t rest_end(void)
 		lock_acquire(&w->lock);
 		asleep = !w->kicked && w->sleep != INT64_MIN;
 		if (asleep)
-			end = w->rested;
+			end = w->rest_until;
 		lock_release(&w->lock);
 	}
 	return end;

@@ -216,7 +216,7 @@ START_TEST(an_arrival_ends_the_rest)
 	pthread_t t;
 
 	begin();
-	wakeup.rested = far;
+	wakeup.rest_until = far;
 	t = start_sleep(far - 2 * hour);
 	ck_assert_int_eq(asleep_until(), far);
 	/* They are pending all the time, and who asks is told when. */
