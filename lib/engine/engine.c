@@ -42,7 +42,7 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 		return -ENOMEM;
 	}
 	e->next = INT64_MAX;
-	e->reclaim.began = e->reclaim.period = clock_now(CLOCK_MONOTONIC);
+	e->reclaim.began = e->reclaim.window = clock_now(CLOCK_MONOTONIC);
 	e->reclaim.due = INT64_MAX;
 	return 0;
 }

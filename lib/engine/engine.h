@@ -17,13 +17,13 @@
 /* How far reclaiming has come; see reclaim.h.  Times by CLOCK_MONOTONIC. */
 struct reclaim {
 	int64_t began;  /* the last round; before that: engine_open */
-	int64_t period; /* when this period began; see store/vacancy.h */
+	int64_t window; /* when this window began; see store/vacancy.h */
 	int64_t due;    /* the driver must be awake then; INT64_MAX: never */
 	int64_t pause;  /* from one round to the next; 0: there was none */
 	/* A round. */
 	bool active;               /* it has begun, and has not ended */
 	bool told;                 /* much is dead; see garbage.h */
-	bool ends;                 /* the period ends with it */
+	bool ends;                 /* the window ends with it */
 	struct bucket_set buckets; /* buckets whose turn has not come yet */
 	uint32_t used;             /* slots in use when it began */
 	uint64_t live;             /* timers that it has seen */

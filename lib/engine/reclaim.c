@@ -19,7 +19,7 @@ static int64_t least_pause(uint32_t used)
 {
 	int64_t pause = (int64_t)used * RECLAIM_SLOT_NS;
 
-	return pause < RECLAIM_MOST_NS ? clock_later(pause, RECLAIM_PERIOD_NS)
+	return pause < RECLAIM_MOST_NS ? clock_later(pause, RECLAIM_WINDOW_NS)
 				       : RECLAIM_MOST_NS;
 }
 
@@ -28,7 +28,7 @@ void reclaim_owe(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	int64_t pause = least_pause(atom32_load(&e->wakeup.used));
-	int64_t due = clock_later(now() + RECLAIM_PERIOD_NS, t->began + pause);
+	int64_t due = clock_later(now() + RECLAIM_WINDOW_NS, t->began + pause);
 
 	t->due = due < t->due ? due : t->due;
 }
@@ -49,12 +49,12 @@ static bool begin_round(struct engine *e)
 
 	t->told = garbage_hear(&e->wakeup);
 	if (!t->told && begins < t->due &&
-	    begins - t->began < clock_later(t->pause, RECLAIM_PERIOD_NS))
+	    begins - t->began < clock_later(t->pause, RECLAIM_WINDOW_NS))
 		return false;
 	t->began = begins;
-	t->ends = begins - t->period >= RECLAIM_PERIOD_NS;
+	t->ends = begins - t->window >= RECLAIM_WINDOW_NS;
 	if (t->ends)
-		t->period = begins;
+		t->window = begins;
 	t->buckets = intake_used(e->intake);
 	t->used = atom32_load(&e->wakeup.used);
 	t->live = t->freed = 0;
@@ -137,7 +137,7 @@ static void end_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	uint32_t used = atom32_load(&e->wakeup.used);
-	int64_t least = t->freed > t->live / RECLAIM_MUCH ? RECLAIM_PERIOD_NS
+	int64_t least = t->freed > t->live / RECLAIM_MUCH ? RECLAIM_WINDOW_NS
 							  : least_pause(used);
 
 	garbage_set_limit(&e->wakeup, t->live);

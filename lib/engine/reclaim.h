@@ -14,8 +14,8 @@
  *  2. The driver wakes up for a round that is owed, or as long as there will be
  *     something to give back, or many slots are in use.
  *  3. The pause is RECLAIM_SLOT_NS for each slot in use, but at least
- *     RECLAIM_PERIOD_NS: so up to four million timers cost a CPU less than a
- *     hundredth of its time.  It is RECLAIM_PERIOD_NS after a round that freed
+ *     RECLAIM_WINDOW_NS: so up to four million timers cost a CPU less than a
+ *     hundredth of its time.  It is RECLAIM_WINDOW_NS after a round that freed
  *     one for RECLAIM_MUCH that live, and becomes longer after rounds that find
  *     nothing.  It is never longer than RECLAIM_MOST_NS: so what a peak left
  *     behind goes back within some ten seconds.
@@ -41,8 +41,8 @@
 #define RECLAIM_MUCH 8
 
 /* So long that what it costs to give memory back and to get it is nothing. */
-#define RECLAIM_PERIOD_NS INT64_C(1000000000)
-#define RECLAIM_MOST_NS   (8 * RECLAIM_PERIOD_NS)
+#define RECLAIM_WINDOW_NS INT64_C(1000000000)
+#define RECLAIM_MOST_NS   (8 * RECLAIM_WINDOW_NS)
 
 /* One step.  False: there is nothing to do now. */
 INTERNAL bool reclaim_step(struct engine *e);

@@ -175,7 +175,7 @@ bool sweep_step(struct bucket *b, struct sweeping *s)
 
 	lock_acquire_hot(&b->lock);
 	if (s->at == 0 && s->ends)
-		vacancy_next_period(&b->slots);
+		vacancy_next_window(&b->slots);
 	s->gave = false;
 	sweep_some(b, s);
 	held = b->slots.held;

@@ -47,7 +47,7 @@ INTERNAL bool sweep_until_found(struct bucket *b, uint64_t *looks);
 
 /* The driver's sweep of a bucket; all zero before its first step. */
 struct sweeping {
-	bool ends;       /* a period ends with it; see vacancy.h */
+	bool ends;       /* a window ends with it; see vacancy.h */
 	uint32_t at;     /* it has seen the words before this one */
 	uint64_t seen;   /* slots in use that it has seen */
 	uint64_t freed;  /* those of them that it has freed */

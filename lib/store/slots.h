@@ -87,7 +87,7 @@ struct slots {
 	struct words held;  /* those that the driver has */
 	bool stays;         /* the system did not take what was given last */
 	uint32_t least;     /* words that are kept in any case */
-	uint32_t peak;      /* how high used was in this period */
+	uint32_t peak;      /* how high used was in this window */
 	uint32_t before;    /* and in the one before */
 	uint64_t first;     /* word 1, which exists before its slots */
 	/*

@@ -14,7 +14,7 @@
  *     this.  One slot does not wear the others of its word: if half of its
  *     generations or tickets are used up, the word stays.
  *  2. Memory is given back only if there is more than VACANCY_TIMES as much as
- *     was used at most in this period and the one before, and some (least).  So
+ *     was used at most in this window and the one before, and some (least).  So
  *     a program whose number of timers goes up and down by less than that gives
  *     back nothing, and the system need not clear pages for it again.
  *  3. A step takes a few microseconds, and holds the lock for less than one.
@@ -33,8 +33,8 @@
 #include "store/slots.h"
 
 /*
- * As many times the peak as may stay.  (A window of 1,000 to 100,000 timers
- * with any mix of timeouts never used three times its number.)
+ * As many times the peak as may stay.  (1,000 to 100,000 timers in flight, with
+ * any mix of timeouts, never used three times their number.)
  */
 #define VACANCY_TIMES 4
 
@@ -81,8 +81,8 @@ static void vacancy_note(struct slots *t, uint32_t word, bool vacant)
 	atom32_store_release(there, vacant ? others : others | bit);
 }
 
-/* A new period begins.  Under the lock. */
-TT_PART void vacancy_next_period(struct slots *t)
+/* A new window begins.  Under the lock. */
+TT_PART void vacancy_next_window(struct slots *t)
 {
 	t->before = t->peak;
 	t->peak = t->used;
@@ -100,7 +100,7 @@ static uint32_t surplus_over(const struct slots *t, uint32_t used)
 
 /*
  * How many words are more than should stay; and will be, if no more slots are
- * used in the next periods than now, and the system takes them.  Under the
+ * used in the next windows than now, and the system takes them.  Under the
  * lock.
  */
 TT_PART uint32_t vacancy_surplus(const struct slots *t)
@@ -245,7 +245,7 @@ TT_PART void vacancy_add(struct slots *t, uint32_t word)
 
 /*
  * Now they can be taken; or, if they were not emptied, they are free, and there
- * is no surplus until two periods have begun.  Under the lock.
+ * is no surplus until two windows have begun.  Under the lock.
  */
 TT_PART void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
@@ -257,7 +257,7 @@ TT_PART void vacancy_keep(struct slots *t, struct words w, bool emptied)
 		return;
 	for (uint32_t i = w.first; i < w.first + w.n; i++)
 		vacancy_add(t, i);
-	/* No more in this period, nor in the next. */
+	/* No more in this window, nor in the next. */
 	t->peak = UINT32_MAX;
 }
 

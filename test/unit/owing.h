@@ -11,13 +11,13 @@ static inline void let_pass(struct engine *e, int64_t ns)
 	struct reclaim *t = &e->reclaim;
 
 	t->began -= ns;
-	t->period -= ns;
+	t->window -= ns;
 	if (t->due != INT64_MAX)
 		t->due -= ns;
 }
 
-/* The next turn begins a round, with which a period ends. */
+/* The next turn begins a round, with which a window ends. */
 static inline void owe_round(struct engine *e)
 {
-	let_pass(e, RECLAIM_PERIOD_NS);
+	let_pass(e, RECLAIM_WINDOW_NS);
 }

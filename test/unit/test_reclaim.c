@@ -95,7 +95,7 @@ static void find(void)
 {
 	for (int i = LIVE; i < ALL; i++)
 		cancel(ids[i]);
-	let_pass(&engine, RECLAIM_PERIOD_NS / 2);
+	let_pass(&engine, RECLAIM_WINDOW_NS / 2);
 	turn();
 	finish();
 	ck_assert_uint_eq(bare_slots_used(), ALL);
@@ -178,11 +178,11 @@ START_TEST(wakes_the_driver_for_a_round)
 		engine.wakeup.slack = slack;
 		reclaim_owe(&engine);
 		at = reclaim_at(&engine);
-		ck_assert_int_le(at, now() + RECLAIM_PERIOD_NS);
-		let_pass(&engine, RECLAIM_PERIOD_NS / 2);
+		ck_assert_int_le(at, now() + RECLAIM_WINDOW_NS);
+		let_pass(&engine, RECLAIM_WINDOW_NS / 2);
 		at = reclaim_at(&engine);
-		ck_assert_int_le(at, now() + RECLAIM_PERIOD_NS / 2);
-		let_pass(&engine, RECLAIM_PERIOD_NS);
+		ck_assert_int_le(at, now() + RECLAIM_WINDOW_NS / 2);
+		let_pass(&engine, RECLAIM_WINDOW_NS);
 		ck_assert_int_le(reclaim_at(&engine), now());
 		turn();
 		finish();
@@ -235,9 +235,9 @@ START_TEST(many_slots_make_rounds_seldom)
 		turn();
 		finish();
 		ck_assert_int_ge(engine.reclaim.pause, pause);
-		ck_assert_int_ge(engine.reclaim.pause, RECLAIM_PERIOD_NS);
+		ck_assert_int_ge(engine.reclaim.pause, RECLAIM_WINDOW_NS);
 		ck_assert_int_le(engine.reclaim.pause,
-				 pause + RECLAIM_PERIOD_NS);
+				 pause + RECLAIM_WINDOW_NS);
 		ck_assert(used == 0 || engine.reclaim.due != INT64_MAX);
 		/* Nor is it sooner when one is owed. */
 		reclaim_owe(&engine);
@@ -265,7 +265,7 @@ START_TEST(many_dead_make_rounds_frequent)
 	atom32_store(&engine.wakeup.used, 4000000);
 	run_round();
 	ck_assert_uint_eq(bare_slots_used(), RECLAIM_MUCH);
-	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_PERIOD_NS);
+	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_WINDOW_NS);
 	bare_end();
 }
 END_TEST
@@ -664,7 +664,7 @@ START_TEST(gives_memory_back)
 	turn();
 	finish();
 	while (engine.reclaim.due != INT64_MAX) {
-		ck_assert_int_le(slept, 10 * RECLAIM_PERIOD_NS);
+		ck_assert_int_le(slept, 10 * RECLAIM_WINDOW_NS);
 		slept += sleep_for_round();
 	}
 	ck_assert_int_gt(slept, 0);
@@ -706,11 +706,11 @@ START_TEST(looks_less_and_less_often)
 		ck_assert_int_ne(engine.reclaim.due, INT64_MAX);
 		slept = sleep_for_round();
 		/* Some time has passed since it was set. */
-		ck_assert_int_ge(slept, longest - RECLAIM_PERIOD_NS / 2);
+		ck_assert_int_ge(slept, longest - RECLAIM_WINDOW_NS / 2);
 		longest = slept > longest ? slept : longest;
 	}
 	ck_assert_int_le(longest, RECLAIM_MOST_NS);
-	ck_assert_int_gt(longest, RECLAIM_MOST_NS - RECLAIM_PERIOD_NS);
+	ck_assert_int_gt(longest, RECLAIM_MOST_NS - RECLAIM_WINDOW_NS);
 	ck_assert_uint_eq(bare_slots_used(), CROWD);
 	bare_end();
 }
@@ -731,7 +731,7 @@ START_TEST(looks_often_while_it_finds_much)
 		cancel(crowd[i]);
 	sleep_for_round();
 	ck_assert_uint_eq(bare_slots_used(), CROWD - CROWD / 4);
-	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_PERIOD_NS);
+	ck_assert_int_eq(engine.reclaim.pause, RECLAIM_WINDOW_NS);
 	bare_end();
 }
 END_TEST

@@ -38,7 +38,7 @@ static void begin(void)
 	engine_init(&engine, NULL);
 	engine.watch = WATCH_VIRTUAL(hour);
 	bare_open(1, CLOCK_MONOTONIC);
-	engine.reclaim.began = engine.reclaim.period = steady;
+	engine.reclaim.began = engine.reclaim.window = steady;
 }
 
 static int64_t shown(void)
@@ -236,7 +236,7 @@ START_TEST(the_slack_is_not_for_it)
 	engine.watch = WATCH_VIRTUAL(hour);
 	engine.wakeup.slack = slack;
 	bare_open(1, CLOCK_MONOTONIC);
-	engine.reclaim.began = engine.reclaim.period = steady;
+	engine.reclaim.began = engine.reclaim.window = steady;
 	ck_assert_int_eq(reclaim_at(&engine), INT64_MAX);
 	schedule(MANY);
 	steady += 2 * second;

@@ -47,8 +47,8 @@ static void free_all(void)
 
 static void pass_periods(void)
 {
-	vacancy_next_period(&t);
-	vacancy_next_period(&t);
+	vacancy_next_window(&t);
+	vacancy_next_window(&t);
 }
 
 /* The word where the driver begins. */
@@ -118,12 +118,12 @@ START_TEST(not_while_the_peak_is_near)
 	pass_periods();
 	ck_assert_uint_eq(give(), 0);
 	free_all();
-	/* The peak was in the period before. */
-	vacancy_next_period(&t);
+	/* The peak was in the window before. */
+	vacancy_next_window(&t);
 	ck_assert_uint_eq(vacancy_surplus(&t), 0);
 	ck_assert_uint_gt(vacancy_surplus_later(&t), 0);
 	ck_assert_uint_eq(give(), 0);
-	vacancy_next_period(&t);
+	vacancy_next_window(&t);
 	ck_assert_uint_gt(vacancy_surplus(&t), 0);
 	ck_assert_uint_gt(give(), 0);
 	ck_assert_uint_eq(vacancy_surplus(&t), 0);
@@ -186,7 +186,7 @@ static void half_used_up(uint32_t ticket, uint32_t generation)
 	}
 	ck_assert_uint_gt(t.vacancies, WORDS / 2);
 	ck_assert(!vacancy_has(&t, word));
-	/* It was tried once, not in each period. */
+	/* It was tried once, not in each window. */
 	ck_assert_uint_lt(t.peak, UINT32_MAX);
 	ck_assert_uint_eq(
 		atom32_load(&slots_get(&t, word << SLOT_WORD_LOG2)->ticket),
