@@ -142,18 +142,18 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 	uint64_t seen = s->seen;
 
 	for (int i = 0; s->at < t->fresh && s->seen - seen + i < STEP_LOOKS &&
-			t->held.n < VACANCY_MOST;
+			t->chosen.n < VACANCY_MOST;
 	     i++) {
 		struct words page = {s->at, in_page};
 
-		if (t->held.n == 0 && slots_all_vacant(t, page.first)) {
+		if (t->chosen.n == 0 && slots_all_vacant(t, page.first)) {
 			s->at += VACANT_WORDS;
 			continue;
 		}
 		for (; s->at < page.first + page.n; s->at++)
 			if (s->at > 0 && s->at < t->fresh)
 				sweep_word(b, s->at, s);
-		if (!vacancy_choose(t, page) && t->held.n > 0)
+		if (!vacancy_choose(t, page) && t->chosen.n > 0)
 			break;
 	}
 }
@@ -170,7 +170,7 @@ static void give_back(struct bucket *b, struct sweeping *s, struct words w)
 
 bool sweep_step(struct bucket *b, struct sweeping *s)
 {
-	struct words held;
+	struct words chosen;
 	bool more;
 
 	lock_acquire_hot(&b->lock);
@@ -178,10 +178,10 @@ bool sweep_step(struct bucket *b, struct sweeping *s)
 		vacancy_next_window(&b->slots);
 	s->gave = false;
 	sweep_some(b, s);
-	held = b->slots.held;
+	chosen = b->slots.chosen;
 	more = s->at < b->slots.fresh;
 	lock_release(&b->lock);
-	if (held.n > 0)
-		give_back(b, s, held);
+	if (chosen.n > 0)
+		give_back(b, s, chosen);
 	return more;
 }

@@ -82,14 +82,14 @@ struct slots {
 	uint32_t used;     /* slots that are not free */
 	uint32_t enough;   /* used may grow to this; see slots_any */
 	/* Words that have no memory; see vacancy.h. */
-	uint32_t vacant;    /* no word below this one can be taken */
-	uint32_t vacancies; /* how many, and those that a thread has */
-	struct words held;  /* those that the driver has */
-	bool stays;         /* the system did not take what was given last */
-	uint32_t least;     /* words that are kept in any case */
-	uint32_t peak;      /* how high used was in this window */
-	uint32_t before;    /* and in the one before */
-	uint64_t first;     /* word 1, which exists before its slots */
+	uint32_t vacant;     /* no word below this one can be taken */
+	uint32_t vacancies;  /* how many, and those that a thread has */
+	struct words chosen; /* those that the driver empties */
+	bool stays;          /* the system did not take what was given last */
+	uint32_t least;      /* words that are kept in any case */
+	uint32_t peak;       /* how high used was in this window */
+	uint32_t before;     /* and in the one before */
+	uint64_t first;      /* word 1, which exists before its slots */
 	/*
 	 * Like chunk below, but for the words of free bits.  An entry is
 	 * written once, before slots_end passes its slots: who has that from

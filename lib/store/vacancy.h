@@ -160,18 +160,18 @@ static void make_vacant(struct slots *t, struct words page)
 
 /*
  * Chooses this page of words to give it back, with those that were chosen since
- * others were kept (t->held): its words are no longer free, and cannot be taken
- * until they are kept.  False: there is no surplus, not all of them are free,
- * or they do not lie right behind those.  Under the lock.
+ * others were kept: its words are no longer free, and cannot be taken until
+ * they are kept.  False: there is no surplus, not all of them are free, or they
+ * do not lie right behind those.  Under the lock.
  */
 TT_PART bool vacancy_choose(struct slots *t, struct words page)
 {
-	if (page.first <= 1 || !is_joined(t->held, page) ||
+	if (page.first <= 1 || !is_joined(t->chosen, page) ||
 	    vacancy_surplus(t) < page.n || !is_free(t, page))
 		return false;
 	make_vacant(t, page);
-	t->held = (struct words){t->held.n > 0 ? t->held.first : page.first,
-				 t->held.n + page.n};
+	t->chosen.first = t->chosen.n > 0 ? t->chosen.first : page.first;
+	t->chosen.n += page.n;
 	return true;
 }
 
@@ -249,7 +249,7 @@ TT_PART void vacancy_add(struct slots *t, uint32_t word)
  */
 TT_PART void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
-	t->held.n = 0;
+	t->chosen.n = 0;
 	t->stays = !emptied;
 	if (w.first < t->vacant)
 		t->vacant = w.first;
@@ -272,7 +272,7 @@ TT_PART uint32_t vacancy_next(struct slots *t)
 	for (; t->vacant < t->end; t->vacant++) {
 		uint32_t word = t->vacant, bits = vacant_from(t, word);
 
-		if (bits & 1 && word - t->held.first >= t->held.n)
+		if (bits & 1 && word - t->chosen.first >= t->chosen.n)
 			return word;
 		if (bits == 0 && word >= VACANT_WORDS)
 			t->vacant |= VACANT_WORDS - 1;

@@ -60,14 +60,14 @@ static struct words choose(uint32_t *at)
 	uint32_t n = (uint32_t)(pages_size() / sizeof(struct slot)) >>
 		     SLOT_WORD_LOG2;
 
-	while (*at < t.fresh && t.held.n < VACANCY_MOST) {
+	while (*at < t.fresh && t.chosen.n < VACANCY_MOST) {
 		struct words page = {*at, n};
 
 		*at += n;
-		if (!vacancy_choose(&t, page) && t.held.n > 0)
+		if (!vacancy_choose(&t, page) && t.chosen.n > 0)
 			break;
 	}
-	return t.held;
+	return t.chosen;
 }
 
 /* Returns how many words were given back, some of them once more. */

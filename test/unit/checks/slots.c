@@ -43,7 +43,7 @@ static size_t check_vacant(const struct slots *t)
 			     atom32_load(&s->ticket) == 0);
 		}
 	}
-	must(n == t->vacancies && t->held.n == 0);
+	must(n == t->vacancies && t->chosen.n == 0);
 	return n << SLOT_WORD_LOG2;
 }
 
