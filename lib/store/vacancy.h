@@ -110,7 +110,7 @@ TT_PART uint32_t vacancy_surplus(const struct slots *t)
 
 TT_PART uint32_t vacancy_surplus_later(const struct slots *t)
 {
-	return t->stays ? 0 : surplus_over(t, t->used);
+	return t->refused ? 0 : surplus_over(t, t->used);
 }
 
 /* How many words are given back at a time, at most. */
@@ -250,7 +250,7 @@ TT_PART void vacancy_add(struct slots *t, uint32_t word)
 TT_PART void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
 	t->chosen.n = 0;
-	t->stays = !emptied;
+	t->refused = !emptied;
 	if (w.first < t->vacant)
 		t->vacant = w.first;
 	if (emptied)
