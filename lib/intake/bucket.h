@@ -88,7 +88,8 @@ struct bucket {
 	uint32_t swept;    /* where calls sweep next */
 	uint32_t found;    /* the word where sweep_until_found goes on */
 	uint32_t sweep_at; /* with so many slots in use, calls sweep again */
-	uint32_t alone; /* so many found some, and recycling none since then */
+	/* Sweeps of calls that found some, since recycling found any. */
+	uint32_t sweeps_alone;
 	struct counter repeated; /* runs after which the timer lived on */
 	struct counter ended;    /* timers that ended with an executor's run */
 	struct block_pool *pool; /* constant from bucket_init; NULL before */

@@ -211,7 +211,7 @@ TT_NOINLINE void recycle_look(struct bucket *b, struct lane *l)
 	    (found == 0 || l->passed > 0))
 		few = !look_behind(b, l, &found);
 	if (found > 0)
-		b->alone = 0;
+		b->sweeps_alone = 0;
 	b->latest.wanted = found > 0 && !queue_front(&l->queue);
 	if (unlikely(few)) {
 		l->skips = SKIPS_LONG;

@@ -105,8 +105,8 @@ TT_NOINLINE bool sweep_for_call(struct bucket *b)
 			   &s);
 	}
 	b->sweep_at = 5 * s.freed < s.seen ? used + used / 8 : 0;
-	b->alone += s.freed > 0;
-	return b->alone >= ALONE_MUCH;
+	b->sweeps_alone += s.freed > 0;
+	return b->sweeps_alone >= ALONE_MUCH;
 }
 
 /* One pass, which begins somewhere. */
