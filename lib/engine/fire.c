@@ -92,7 +92,7 @@ static bool call_and_finish(struct engine *e, struct inside *in,
 	bool on_driver = in == &e->inside;
 
 	/* Nobody else writes it while the timer runs. */
-	t->due = s->queued;
+	t->due = s->due;
 	if (on_driver)
 		engine_set_idle(e);
 	else

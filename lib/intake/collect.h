@@ -72,7 +72,7 @@ static bool take_unqueued(struct bucket *b, struct visit *v)
 	struct slot *s;
 
 	while ((s = slot_heap_first(&b->unqueued, &b->slots)) != NULL &&
-	       s->queued <= v->by) {
+	       s->due <= v->by) {
 		if (v->entries == UNQUEUED_STEP)
 			return false;
 		v->entry[v->entries++] = unqueued_collect(b, s);
@@ -84,7 +84,7 @@ static bool take_unqueued(struct bucket *b, struct visit *v)
 static void bucket_announce(struct bucket *b, struct wakeup *w)
 {
 	const struct slot *first = slot_heap_first(&b->unqueued, &b->slots);
-	int64_t nearest = first ? first->queued : INT64_MAX;
+	int64_t nearest = first ? first->due : INT64_MAX;
 
 	for (const struct lane *l = b->lane; l < b->lane + LANES; l++) {
 		int64_t t = bucket_visit_at(b, l);

@@ -50,7 +50,7 @@ static bool put_back(struct slot *s, uint32_t *word, int64_t due)
 	if (!slot_change(s, word, SLOT_ARMED))
 		return false;
 	end_awaited(s);
-	s->queued = due;
+	s->due = due;
 	return true;
 }
 
@@ -118,7 +118,7 @@ static enum expiry begin_locked(struct slot *s, int64_t now, uint64_t *overrun)
 			 s->period > 0 ? SLOT_REPEATING : SLOT_RUNNING))
 		return over(s, word);
 	/* If it was moved when it had been handed over. */
-	s->queued = clock_later(s->queued, s->deadline);
+	s->due = clock_later(s->due, s->deadline);
 	if (s->period > 0)
 		s->deadline = expiry_next(s->deadline, s->period, now, overrun);
 	return EXPIRY_RUN;

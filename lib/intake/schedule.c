@@ -122,7 +122,7 @@ static int move_timer(struct bucket *b, struct slot *s, uint64_t id,
 			return NEEDS_ENTRY;
 		if (!runs && !slot_has_entry(word))
 			return -ENOENT;
-		if (!runs && (deadline < s->queued || at_once))
+		if (!runs && (deadline < s->due || at_once))
 			return NEEDS_ENTRY;
 	} while (runs ? slot_state(word) != SLOT_REPEATING &&
 				 !slot_change(s, &word, SLOT_REPEATING)
@@ -150,7 +150,7 @@ static int get_new_entry(struct bucket *b, struct slot *s, int64_t deadline,
 	if (slot_is_handed_over(s) ||
 	    atom32_swap(&s->ticket, ticket, ticket_next(ticket)) != ticket)
 		return HANDED_OVER;
-	s->queued = due;
+	s->due = due;
 	set_deadline(b, s, deadline);
 	return 0;
 }

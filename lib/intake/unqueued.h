@@ -17,7 +17,7 @@ static bool unqueued_mark(struct bucket *b, struct wakeup *w, struct slot *s)
 {
 	slot_set_handed_over(s);
 	slot_heap_add(&b->unqueued, &b->slots, s);
-	return arrival_visit_by(b, w, s->queued);
+	return arrival_visit_by(b, w, s->due);
 }
 
 /*
@@ -32,7 +32,7 @@ TT_PART bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
 
 	if (unqueued)
 		slot_heap_remove(&b->unqueued, &b->slots, s);
-	s->queued = due;
+	s->due = due;
 	return unqueued && unqueued_mark(b, w, s);
 }
 
@@ -71,16 +71,16 @@ TT_PART bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 	bool room, kick;
 
 	lock_acquire(&b->lock);
-	a = arrival_aim_old(b, s->queued);
+	a = arrival_aim_old(b, s->due);
 	if (!arrival_has_room(b, a.lane)) {
 		lock_release(&b->lock);
 		arrival_grow(b, w, a.lane, false);
 		lock_acquire(&b->lock);
 	}
 	arrival_is_open(b, w);
-	a = arrival_aim_old(b, s->queued);
+	a = arrival_aim_old(b, s->due);
 	/* Later than its deadline: that had passed by then. */
-	a.at_once = s->queued <= now || s->queued > s->deadline;
+	a.at_once = s->due <= now || s->due > s->deadline;
 	room = arrival_has_room(b, a.lane);
 	if (room) {
 		slot_clear_handed_over(s);

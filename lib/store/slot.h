@@ -122,7 +122,7 @@ struct slot {
 	/* Protected by the bucket's lock. */
 	uint32_t above; /* in a heap of slots (slot_heap.h); 0: it is in none */
 	int64_t deadline;
-	int64_t queued; /* its entry's; later if the deadline had passed */
+	int64_t due; /* by its entry; later if the deadline had passed */
 	/*
 	 * Written under the bucket's lock while the slot is free.  Then any
 	 * thread may read it under the lock; and the driver without, while the
@@ -211,7 +211,7 @@ static inline uint64_t slot_id(const struct slot *s, uint32_t word)
 /* The entry that counts.  Under the lock. */
 static inline struct entry slot_entry(const struct slot *s)
 {
-	return (struct entry){s->queued, atom32_load(&s->ticket), s->index};
+	return (struct entry){s->due, atom32_load(&s->ticket), s->index};
 }
 
 /*
@@ -228,7 +228,7 @@ static inline struct entry slot_arm(struct slot *s, uint32_t word,
 
 	atom32_store(&s->ticket, e.ticket);
 	s->deadline = t->deadline;
-	s->queued = due;
+	s->due = due;
 	s->period = t->period;
 	atomword_store(&s->fn, (uintptr_t)t->fn);
 	atomword_store(&s->arg, (uintptr_t)t->arg);

@@ -14,7 +14,7 @@
  *  1. The slot at `first` is due no later than any other.
  *  2. add and remove take about 2 * log2(n) steps on average.
  *
- * A slot in the heap may be dead.  Its `queued` must not change.
+ * A slot in the heap may be dead.  Its `due` must not change.
  *
  * All of this is done under the bucket's lock.
  */
@@ -59,7 +59,7 @@ static void slot_heap_merge(struct slot_heap *h, const struct slots *t,
 			    uint32_t b)
 {
 	while (a > 0 && b > 0) {
-		bool after = slots_get(t, a)->queued > slots_get(t, b)->queued;
+		bool after = slots_get(t, a)->due > slots_get(t, b)->due;
 		uint32_t first = after ? b : a, other = after ? a : b;
 		struct slot *s = slots_get(t, first);
 

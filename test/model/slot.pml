@@ -157,7 +157,7 @@
 #define LATEST 2
 
 /* struct slot; the word is generation and state */
-byte word, ticket, deadline, queued;
+byte word, ticket, deadline, due;
 bool lock, on_list = true;
 bool handed_over; /* in the ticket */
 bool with_runner; /* which has not yet begun it */
@@ -187,7 +187,7 @@ inline add_entry(i, place)
 	od;
 	where[i] = place;
 	e_ticket[i] = ticket;
-	e_deadline[i] = queued;
+	e_deadline[i] = due;
 	i = 0
 }
 
@@ -210,7 +210,7 @@ inline set_free()
 	assert(!on_list && !with_runner && !unqueued);
 	lives = false;
 	deadline = 0;
-	queued = 0;
+	due = 0;
 	word = WORD(LIFE(word) + 1, FREE)
 }
 
@@ -342,7 +342,7 @@ inline schedule(i)
 			ticket++;
 			handed_over = false;
 			select (deadline : 0 .. LATEST);
-			queued = deadline
+			due = deadline
 		}
 		if
 		:: atomic {
@@ -576,15 +576,15 @@ inline reschedule(mine, to, ok, i)
 		   word == WORD(mine - 1, DISARMED) ->
 			mark_moved(mine, ok);
 			if
-			:: ok && to < queued ->
+			:: ok && to < due ->
 				get_new_ticket(ok);
-				queued = to;
+				due = to;
 				deadline = to;
 				if
 				:: ok -> atomic { add_entry(i, BUCKET) }
 				:: else
 				fi
-			:: ok && to >= queued -> deadline = to
+			:: ok && to >= due -> deadline = to
 			:: else
 			fi
 		:: word == WORD(mine - 1, UNARMED) ->
@@ -592,7 +592,7 @@ inline reschedule(mine, to, ok, i)
 			if
 			:: ok ->
 				get_new_ticket(ok);
-				queued = to;
+				due = to;
 				deadline = to;
 				if
 #ifndef NO_NEW_ENTRY
@@ -840,7 +840,7 @@ inline rearm(seen, again, over)
 		change_state(seen, ARMED, again);
 		over = !again;
 		if
-		:: again -> queued = deadline
+		:: again -> due = deadline
 		:: else
 		fi
 #endif
@@ -911,7 +911,7 @@ inline judge(seen, entry, runs, later, over)
 	:: !runs && !over && (deadline > entry || deadline > now) ->
 		change_state(seen, ARMED, later);
 		if
-		:: later -> queued = deadline
+		:: later -> due = deadline
 		:: else ->
 			seen = word;
 			free_dead(seen);
@@ -937,7 +937,7 @@ inline fire(i, seen, runs, later, over)
 		fi;
 		atomic {
 			if
-			:: later -> e_deadline[i] = queued
+			:: later -> e_deadline[i] = due
 			:: else -> drop_entry(i)
 			fi;
 			if

@@ -260,9 +260,9 @@ static void end_at(void)
 	shown = 0;
 }
 
-static int64_t queued(uint64_t id)
+static int64_t due_of(uint64_t id)
 {
-	return slot_of(id)->queued;
+	return slot_of(id)->due;
 }
 
 /* A visit by the driver, which takes what is due now. */
@@ -286,7 +286,7 @@ static void visit(void)
 /* It counts as the time of the call, and a driver that sleeps is woken. */
 static void check_due_now(uint64_t id)
 {
-	ck_assert_int_eq(queued(id), shown);
+	ck_assert_int_eq(due_of(id), shown);
 	ck_assert_int_le(bucket->nearest, shown - wakeup.slack);
 	ck_assert_int_eq(wakeup.visit_at[0], bucket->nearest);
 }
@@ -294,7 +294,7 @@ static void check_due_now(uint64_t id)
 /* It keeps its deadline, and nobody is woken for it. */
 static void check_waits(uint64_t id, int64_t nearest)
 {
-	ck_assert_int_eq(queued(id), deadline_of_one(id));
+	ck_assert_int_eq(due_of(id), deadline_of_one(id));
 	ck_assert_int_eq(bucket->nearest, nearest);
 }
 
@@ -425,7 +425,7 @@ START_TEST(unqueued_and_moved_to_the_past)
 		ck_assert_int_eq(unqueued_nearest(), shown + S);
 		ck_assert_int_eq(reschedule(first, shown - HOUR), 0);
 		ck_assert_int_eq(deadline_of_one(first), shown - HOUR);
-		ck_assert_int_eq(queued(first), shown);
+		ck_assert_int_eq(due_of(first), shown);
 		ck_assert_int_eq(unqueued_nearest(), shown);
 		end_at();
 	}
@@ -470,7 +470,7 @@ START_TEST(a_slack_that_is_longer_than_the_uptime)
 	check_due_now(schedule_one(5 * S));
 	ck_assert_int_lt(bucket->nearest, 0);
 	first = schedule_one(INT64_MIN);
-	ck_assert_int_eq(queued(first), shown);
+	ck_assert_int_eq(due_of(first), shown);
 	end_at();
 }
 END_TEST
@@ -489,12 +489,12 @@ START_TEST(a_clock_that_is_stepped)
 		check_waits(schedule_one(now - HOUR / 2), now - HOUR / 2);
 		shown = now;
 		first = schedule_one(now - 1);
-		ck_assert_int_eq(queued(first), now - 1);
+		ck_assert_int_eq(due_of(first), now - 1);
 		ck_assert_int_le(bucket->nearest, now - HOUR / 2);
 		visit();
 		shown = now + HOUR;
 		first = schedule_one(now + HOUR / 2);
-		ck_assert_int_eq(queued(first), now + HOUR / 2);
+		ck_assert_int_eq(due_of(first), now + HOUR / 2);
 		ck_assert_int_le(bucket->nearest, now + HOUR / 2 - slack * MS);
 		end_at();
 	}

@@ -76,7 +76,7 @@ static void model_check(void)
 	for (size_t i = 0; i < model_n; i++) {
 		const struct slot *s = slot_of(model[i].id);
 
-		must(s->queued >= nearest && model[i].deadline >= nearest);
+		must(s->due >= nearest && model[i].deadline >= nearest);
 		must(s->deadline == model[i].deadline);
 	}
 }

@@ -142,7 +142,7 @@ static void get_new_entry(void)
 {
 	uint32_t ticket = entry.ticket;
 
-	slot.queued = slot.deadline = DEADLINE - 1;
+	slot.due = slot.deadline = DEADLINE - 1;
 	has_new_entry = atom32_swap(&slot.ticket, ticket,
 				    ticket_next(ticket)) == ticket;
 }
@@ -287,7 +287,7 @@ static void check(enum expiry x)
 		ck_assert(!has_new_entry);
 		ck_assert(slot_is_handed_over(&slot) ||
 			  entry.deadline == LATER);
-		ck_assert_int_eq(slot.queued, LATER);
+		ck_assert_int_eq(slot.due, LATER);
 		ck_assert(cancelled == 0 || is_pending());
 		break;
 	case EXPIRY_PENDING:

@@ -32,7 +32,7 @@ static void check_passed(int64_t deadline, bool visited)
 	ck_assert_int_le(announced(), watch_now(&watch));
 	e = take_one();
 	ck_assert_int_ge(e.deadline, before);
-	ck_assert_int_eq(e.deadline, slot_of(id)->queued);
+	ck_assert_int_eq(e.deadline, slot_of(id)->due);
 	ck_assert_int_eq(bucket_get_deadline(bucket, slot_of(id), id, &shown),
 			 0);
 	ck_assert_int_eq(shown, deadline);
@@ -72,7 +72,7 @@ START_TEST(what_has_just_passed_is_due_now)
 		after = watch_now(&watch);
 		/* This thread was not interrupted. */
 		if (after < before + moment)
-			ck_assert_int_ge(slot_of(id)->queued, before);
+			ck_assert_int_ge(slot_of(id)->due, before);
 		end();
 	}
 }
@@ -94,7 +94,7 @@ START_TEST(what_has_passed_since_is_due_now)
 			before = watch_now(&watch);
 		while (before <= soon + moment);
 		id = schedule(soon + moment);
-		ck_assert_int_ge(slot_of(id)->queued, before);
+		ck_assert_int_ge(slot_of(id)->due, before);
 		end();
 	}
 }
@@ -106,7 +106,7 @@ static void check_at_once(int64_t deadline)
 	int64_t before = watch_now(&watch), due;
 	uint64_t id = schedule(deadline);
 
-	due = slot_of(id)->queued;
+	due = slot_of(id)->due;
 	ck_assert_int_ge(due, before);
 	ck_assert_int_le(due, watch_now(&watch));
 	ck_assert_int_le(announced(), due - wakeup.slack);
@@ -166,8 +166,8 @@ START_TEST(moved_to_what_has_passed_it_does_not_wait)
 	id = wait_for_one_to_expire();
 	before = watch_now(&watch);
 	ck_assert_int_eq(reschedule(id, before), 0);
-	ck_assert_int_ge(slot_of(id)->queued, before);
-	ck_assert_int_le(announced(), slot_of(id)->queued - HOUR);
+	ck_assert_int_ge(slot_of(id)->due, before);
+	ck_assert_int_le(announced(), slot_of(id)->due - HOUR);
 	ck_assert_uint_eq(run_due(watch_now(&watch)), 1);
 	end();
 }
@@ -248,8 +248,8 @@ START_TEST(what_has_passed_keeps_its_turn)
 	begin_on(CLOCK_MONOTONIC);
 	for (int i = 0; i < N; i++) {
 		id = schedule(watch_now(&watch));
-		must(slot_of(id)->queued >= last);
-		last = slot_of(id)->queued;
+		must(slot_of(id)->due >= last);
+		last = slot_of(id)->due;
 		id = schedule(i % 2 ? 0 : -i);
 		ck_assert_int_ge(announced(), NEAR_NS);
 	}
@@ -268,7 +268,7 @@ START_TEST(rescheduled_to_what_has_passed)
 	id = schedule(before + HOUR);
 	ck_assert_int_eq(reschedule(id, -5), 0);
 	ck_assert_int_ge(announced(), before);
-	ck_assert_int_ge(slot_of(id)->queued, before);
+	ck_assert_int_ge(slot_of(id)->due, before);
 	ck_assert_int_eq(bucket_get_deadline(bucket, slot_of(id), id, &shown),
 			 0);
 	ck_assert_int_eq(shown, -5);

@@ -263,8 +263,8 @@ START_TEST(the_moved_are_refreshed)
 	ck_assert_uint_eq(queue_size(&intake->bucket[0].lane[lane].queue), 1);
 	ck_assert_int_eq(slot_state(atom32_load(&slot_of(a)->state)),
 			 SLOT_ARMED);
-	ck_assert_int_eq(slot_of(a)->queued, NOW + HOUR);
-	ck_assert_int_eq(slot_of(b)->queued, NOW + MS);
+	ck_assert_int_eq(slot_of(a)->due, NOW + HOUR);
+	ck_assert_int_eq(slot_of(b)->due, NOW + MS);
 	ck_assert_ptr_eq(run(), slot_of(c));
 	ck_assert_int_eq(earliest(), NOW + MS);
 	ck_assert_ptr_eq(run(), slot_of(b));

@@ -57,7 +57,7 @@ static int64_t first_of(struct slot **in, size_t n)
 	int64_t first = INT64_MAX;
 
 	for (size_t i = 0; i < n; i++)
-		first = in[i]->queued < first ? in[i]->queued : first;
+		first = in[i]->due < first ? in[i]->due : first;
 	return first;
 }
 
@@ -78,7 +78,7 @@ static void take_out(struct slot **in, size_t *n, uint64_t *rng)
 		return;
 	}
 	slot_heap_remove(&h, &t, s);
-	s->queued = (int64_t)random_below(rng, 500) - 100;
+	s->due = (int64_t)random_below(rng, 500) - 100;
 	slot_heap_add(&h, &t, s);
 }
 

@@ -14,10 +14,10 @@ static size_t check_below(const struct slots *t, uint32_t number,
 		return 0;
 	s = slots_get(t, number);
 	must(s->above == above && s->index >> t->shift == number);
-	must(s->queued >= due);
+	must(s->due >= due);
 	must(slot_state(atom32_load(&s->state)) != SLOT_FREE);
-	return 1 + check_below(t, s->below[0], number, s->queued) +
-	       check_below(t, s->below[1], number, s->queued);
+	return 1 + check_below(t, s->below[0], number, s->due) +
+	       check_below(t, s->below[1], number, s->due);
 }
 
 size_t slot_heap_check(const struct slot_heap *h, const struct slots *t)

@@ -15,5 +15,5 @@ static inline int64_t slot_heap_nearest(const struct slot_heap *h,
 {
 	const struct slot *s = slot_heap_first(h, t);
 
-	return s ? s->queued : INT64_MAX;
+	return s ? s->due : INT64_MAX;
 }
