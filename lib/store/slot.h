@@ -401,7 +401,7 @@ static inline void slot_free(struct slot *s, uint32_t word)
  * Has this slot, which was freed, used up its generations or its tickets?  Then
  * it must not be used again.  Its state matches no id that was ever returned.
  */
-static inline bool slot_is_used_up(const struct slot *s)
+static inline bool slot_is_retired(const struct slot *s)
 {
 	return unlikely(atom32_load(&s->state) == 0 ||
 			atom32_load(&s->ticket) & TICKET_WORN);

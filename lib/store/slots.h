@@ -319,7 +319,7 @@ static inline void slots_set_free(struct slots *t, uint32_t number)
  */
 static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
 {
-	if (!slot_is_used_up(s))
+	if (!slot_is_retired(s))
 		slots_set_free(t, number);
 }
 
@@ -329,7 +329,7 @@ static inline void slots_give(struct slots *t, struct slot *s, uint32_t number)
  */
 static inline bool slot_batch_add(struct slot_batch *b, struct slot *s)
 {
-	if (!slot_is_used_up(s))
+	if (!slot_is_retired(s))
 		b->index[b->n++] = s->index;
 	return b->n == SLOT_BATCH;
 }

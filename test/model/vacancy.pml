@@ -45,7 +45,7 @@
  *	arm		store/slot.h slot_arm
  *	recycling		intake/recycle.c is_over
  *	give		store/slots.h slots_give slots_set_free
- *	give		store/slot.h slot_is_used_up
+ *	give		store/slot.h slot_is_retired
  *	fill		store/vacancy.h vacancy_fill
  *	add		store/vacancy.h vacancy_add
  *	grow		intake/arrival.c arrival_grow_slots

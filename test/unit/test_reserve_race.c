@@ -303,7 +303,7 @@ static void retire(struct bucket *b, size_t full)
 			     slot_in(0 - SLOT_GENERATION, SLOT_DEAD));
 	free_dead(b);
 	for (size_t i = 0; i < n; i++)
-		ck_assert(slot_is_used_up(s[i]));
+		ck_assert(slot_is_retired(s[i]));
 }
 
 /* Nor does a call get those that it is filing, and the one that it ends. */
