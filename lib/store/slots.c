@@ -123,12 +123,12 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
  * Timers are cancelled roughly in the order in which they were scheduled.  If
  * their slots lie in memory in that order, the CPU fetches their lines before
  * they are needed.  Free lists lose the order if timers live for different
- * times.  So slots are taken in the order of their addresses, in rounds.  A
- * round ends when most of the slots with which it began are free again: so it
+ * times.  So slots are taken in the order of their addresses, in laps.  A
+ * lap ends when most of the slots with which it began are free again: so it
  * was as long as those timers lived.  Thus the slots in use stay together, and
  * few slots are cold.
  *
- * Some timers may live much longer than others.  Then the round ends when most
+ * Some timers may live much longer than others.  Then the lap ends when most
  * slots of the word in its middle are free, and the next one begins there.
  */
 
@@ -169,10 +169,10 @@ static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
 }
 
 /*
- * Ends the round, if it is time: returns the first word of the next.  0: it
+ * Ends the lap, if it is time: returns the first word of the next.  0: it
  * goes on.
  */
-static uint32_t new_round(struct slots *t)
+static uint32_t new_lap(struct slots *t)
 {
 	uint32_t middle = t->low + (t->word - t->low) / 2;
 
@@ -185,7 +185,7 @@ static uint32_t new_round(struct slots *t)
 
 static uint32_t choose(struct slots *t)
 {
-	uint32_t word = new_round(t);
+	uint32_t word = new_lap(t);
 
 	if (word == 0)
 		word = next_free(t, t->word + 1, AHEAD, MANY);

@@ -75,7 +75,7 @@ struct slots {
 	struct slot *slot; /* the slot of that word's lowest bit */
 	uint32_t index;    /* that slot's index */
 	uint32_t word;     /* that word's number */
-	uint32_t low;      /* the word where this round began; see slots.c */
+	uint32_t low;      /* the word where this lap began; see slots.c */
 	uint32_t last;     /* where a slot was freed, or a word added, last */
 	uint32_t fresh;    /* words from here to end were never used */
 	uint32_t end;      /* behind the highest word */

@@ -284,7 +284,7 @@ static int count_jumps(struct slots *t, struct window *w, int steps,
 	return jumps;
 }
 
-/* In rounds, which are about as long as there are slots in flight. */
+/* In laps, which are about as long as there are slots in flight. */
 START_TEST(in_the_order_of_addresses)
 {
 	enum { STEPS = 50000 };
