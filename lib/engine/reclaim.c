@@ -14,13 +14,17 @@ static int64_t now(void)
 	return clock_now(CLOCK_MONOTONIC);
 }
 
+/* What a pause may be: at least a period, and at most a rest. */
+static int64_t bounded(int64_t pause)
+{
+	return pause < RECLAIM_MOST_NS ? clock_later(pause, RECLAIM_WINDOW_NS)
+				       : RECLAIM_MOST_NS;
+}
+
 /* From one round to the next, if it has found something. */
 static int64_t least_pause(uint32_t used)
 {
-	int64_t pause = (int64_t)used * RECLAIM_SLOT_NS;
-
-	return pause < RECLAIM_MOST_NS ? clock_later(pause, RECLAIM_WINDOW_NS)
-				       : RECLAIM_MOST_NS;
+	return bounded((int64_t)used * RECLAIM_SLOT_NS);
 }
 
 /* Not sooner than it would have been, however often one is owed. */
@@ -49,7 +53,7 @@ static bool begin_round(struct engine *e)
 
 	t->told = garbage_hear(&e->wakeup);
 	if (!t->told && begins < t->due &&
-	    begins - t->began < clock_later(t->pause, RECLAIM_WINDOW_NS))
+	    begins - t->began < bounded(t->pause))
 		return false;
 	t->began = begins;
 	t->ends = begins - t->window >= RECLAIM_WINDOW_NS;
@@ -142,12 +146,10 @@ static void end_round(struct engine *e)
 
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;
-	if (t->found || t->told || !t->again || used < t->used / 2 ||
-	    2 * t->pause < least)
+	if (t->found || t->told || !t->again || used < t->used / 2)
 		t->pause = least;
 	else
-		t->pause = 2 * t->pause < RECLAIM_MOST_NS ? 2 * t->pause
-							  : RECLAIM_MOST_NS;
+		t->pause = clock_later(least, bounded(2 * t->pause));
 	t->due = t->again ? now() + t->pause : INT64_MAX;
 }
 

@@ -122,14 +122,14 @@ TT_NOINLINE int arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 	KEEP_ERRNO;
 	struct lane *old;
 	int64_t at;
+	bool told;
 
 	lock_acquire(&b->lock);
 	slot = slot && !slots_any(&b->slots);
 	old = b->old_full;
-	at = bucket_visit_at(b, l);
-	if (garbage_tell(b, w))
-		at = clock_add(b->now, -w->slack);
-	arrival_leave(b, w, arrival_visit_by(b, w, at));
+	told = garbage_tell(b, w);
+	at = told ? b->now : bucket_visit_at(b, l);
+	arrival_leave(b, w, arrival_visit_by(b, w, at, told));
 	/* If there is no memory for the old, they stay where they are. */
 	if (old && grow_lane(b, old)) {
 		/* Else this call's own lane would take the block. */

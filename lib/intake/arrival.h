@@ -59,10 +59,14 @@ INTERNAL bool arrival_give_rows(struct bucket *b, struct lane *l,
 INTERNAL bool arrival_announce(struct bucket *b, struct wakeup *w,
 			       int64_t time);
 
-/* The same, unless the driver comes by then in any case. */
+/*
+ * The same, unless the driver comes by then in any case.  at_once: it has
+ * passed, and must not wait for the slack.
+ */
 static inline bool arrival_visit_by(struct bucket *b, struct wakeup *w,
-				    int64_t time)
+				    int64_t time, bool at_once)
 {
+	time = unlikely(at_once) ? clock_add(time, -w->slack) : time;
 	return time < b->nearest && arrival_announce(b, w, time);
 }
 
@@ -174,11 +178,8 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 static inline bool arrival_push(struct bucket *b, struct wakeup *w,
 				const struct arrival *a, struct entry e)
 {
-	int64_t by = unlikely(a->at_once) ? clock_add(e.deadline, -w->slack)
-					  : e.deadline;
-
 	return unlikely(queue_push(&a->lane->queue, e) || a->at_once) &&
-	       arrival_visit_by(b, w, by);
+	       arrival_visit_by(b, w, e.deadline, a->at_once);
 }
 
 /* Releases the lock; then wakes the driver if that is necessary. */

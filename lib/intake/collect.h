@@ -136,7 +136,8 @@ static size_t put_some(struct bucket *b, struct wakeup *w,
 			break;
 		arrival_push(b, w, a, e[--n]);
 		if (unlikely(grows))
-			arrival_visit_by(b, w, bucket_visit_at(b, a->lane));
+			arrival_visit_by(b, w, bucket_visit_at(b, a->lane),
+					 false);
 	}
 	return n;
 }

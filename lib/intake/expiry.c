@@ -88,7 +88,7 @@ static enum expiry judge(struct slot *s, struct entry *e, int64_t now,
 {
 	enum expiry x = look_locked(s, e, word);
 
-	/* Unless the entry counts, the slot may be given back: vacancy.h. */
+	/* Unless the entry counts, its slot may be vacant: see vacancy.h. */
 	if (x != EXPIRY_PENDING)
 		return x;
 	/*

@@ -61,7 +61,6 @@ static TT_INLINE bool is_over(struct bucket *b, const struct entry *e)
 
 	if (!slot_owns(s, e))
 		return true;
-	/* Relaxed: the freeing thread reads nothing from the slot. */
 	word = atom32_load(&s->state);
 	if (unlikely(slot_state(word) == SLOT_DISARMED) &&
 	    slot_change(s, &word, SLOT_UNARMED))

@@ -47,7 +47,7 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	else if (likely(r == ARRIVAL_READY))
 		arrival_add(b, w, &a, e);
 	else
-		unqueued_add(b, w, s);
+		arrival_leave(b, w, unqueued_mark(b, w, s, a.at_once));
 	PROBE4(schedule, id, t->deadline, t->fn, t->arg);
 	return 0;
 }
@@ -164,8 +164,8 @@ static int move_handed_over(struct bucket *b, struct wakeup *w, struct slot *s,
 			    int64_t deadline)
 {
 	int64_t now = watch_now(w->watch);
-	bool kick = unqueued_move(
-		b, w, s, clock_later(deadline, wakeup_earliest(w, now)));
+	int64_t due = clock_later(deadline, wakeup_earliest(w, now));
+	bool kick = unqueued_move(b, w, s, due, deadline <= now);
 
 	set_deadline(b, s, deadline);
 	arrival_leave(b, w, kick);
@@ -195,7 +195,7 @@ static int move_earlier(struct bucket *b, struct wakeup *w, struct slot *s,
 	if (likely(room == ARRIVAL_READY))
 		arrival_add(b, w, &a, slot_entry(s));
 	else
-		unqueued_add(b, w, s);
+		arrival_leave(b, w, unqueued_mark(b, w, s, a.at_once));
 	return 0;
 }
 

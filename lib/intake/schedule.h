@@ -47,8 +47,7 @@ INTERNAL int bucket_get_deadline(struct bucket *b, struct slot *s, uint64_t id,
 
 /*
  * Is it dead, and not used up, and its entry the lane's last?  Where that was,
- * there may be another one by now.  Acquire: pairs with the compare-and-swap of
- * a cancel, which has read the slot.
+ * there may be another one by now.  Acquire: in the place of slot_free.
  */
 static TT_INLINE bool latest_is_over(const struct latest *t,
 				     const struct lane *l)

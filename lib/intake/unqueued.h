@@ -4,43 +4,40 @@
  * is unqueued: it waits in a heap of its bucket, which needs no memory, until
  * it is due.  It counts as handed over (expiry.h).
  *
- * The thread that schedules or reschedules: add.  The thread that a timer was
- * handed over to: file.  The driver: leave, collect.  Any thread,
- * under the lock: move.  test/model/slot.pml is a model of this for Spin.
+ * The thread that schedules or reschedules: mark, move, under the lock.  The
+ * thread that a timer was handed over to: file.  The driver: leave, collect.
+ * test/model/slot.pml is a model of this for Spin.
  */
 #pragma once
 
 #include "intake/arrival.h"
 
-/* Under the lock.  Returns whether the driver must be woken. */
-static bool unqueued_mark(struct bucket *b, struct wakeup *w, struct slot *s)
+/*
+ * Instead of arrival_push, if arrival_begin has returned NO_ROOM.  at_once is
+ * as in struct arrival.  Under the lock.
+ */
+TT_PART TT_NOINLINE bool unqueued_mark(struct bucket *b, struct wakeup *w,
+				       struct slot *s, bool at_once)
 {
 	slot_set_handed_over(s);
 	slot_heap_add(&b->unqueued, &b->slots, s);
-	return arrival_visit_by(b, w, s->due);
+	return arrival_visit_by(b, w, s->due, at_once);
 }
 
 /*
  * Reschedules a timer that is handed over: its entry will be due at the time
- * `due`.  Under the lock.  Returns whether the caller must call wakeup_kick
- * when the lock is free.
+ * `due`; at_once is as in struct arrival.  Under the lock.  Returns whether the
+ * caller must call wakeup_kick when the lock is free.
  */
 TT_PART bool unqueued_move(struct bucket *b, struct wakeup *w, struct slot *s,
-			   int64_t due)
+			   int64_t due, bool at_once)
 {
 	bool unqueued = slot_heap_has(s);
 
 	if (unqueued)
 		slot_heap_remove(&b->unqueued, &b->slots, s);
 	s->due = due;
-	return unqueued && unqueued_mark(b, w, s);
-}
-
-/* Instead of arrival_add, if arrival_begin has returned NO_ROOM. */
-TT_PART TT_NOINLINE void unqueued_add(struct bucket *b, struct wakeup *w,
-				      struct slot *s)
-{
-	arrival_leave(b, w, unqueued_mark(b, w, s));
+	return unqueued && unqueued_mark(b, w, s, at_once);
 }
 
 /* The timer of e, which is in no queue, stays so.  False: e is stale. */
@@ -52,7 +49,8 @@ TT_PART bool unqueued_leave(struct bucket *b, struct wakeup *w,
 
 	lock_acquire(&b->lock);
 	owns = slot_owns(s, e);
-	kick = owns && unqueued_mark(b, w, s);
+	/* What is due now may have come to be run at once. */
+	kick = owns && unqueued_mark(b, w, s, s->due <= b->now);
 	arrival_leave(b, w, kick);
 	return owns;
 }
@@ -86,7 +84,7 @@ TT_PART bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 		slot_clear_handed_over(s);
 		kick = arrival_push(b, w, &a, slot_entry(s));
 	} else {
-		kick = unqueued_mark(b, w, s);
+		kick = unqueued_mark(b, w, s, a.at_once);
 	}
 	arrival_leave(b, w, kick);
 	return room;

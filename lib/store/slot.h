@@ -59,6 +59,15 @@
  * the timer is handed over, to the driver itself.  test/model/slot.pml is a
  * model of this for Spin, without timers that repeat.
  *
+ * Who looks for the dead loads states relaxed: most timers live, and nothing is
+ * read because one is dead.  Only before another timer is put into the slot,
+ * what a cancel has read there must have been read.  slot_take reads the
+ * argument, so its compare-and-swap releases, and slot_free acquires; so does
+ * latest_is_over (schedule.h), where the slot is used again without that.  The
+ * compare-and-swap of slot_kill need not release: it reads nothing but the
+ * state.  Whatever else is read of a slot is read under the lock, or by who has
+ * the ticket.  Loads elsewhere acquire for what callbacks wrote.
+ *
  * "The driver" is the thread in the engine's turn.  If there is an executor, it
  * is also the executor's thread, for the timer whose callback that thread runs,
  * until the timer is rearmed or has ended (see expiry.h).
@@ -292,9 +301,8 @@ INTERNAL int slot_cancel_pending(struct slot *s, uint64_t id);
 /*
  * As slot_cancel.  If it cancels the timer, *ret_arg is its argument.  Acquire:
  * pairs with the store in slot_arm, so that the argument is not older than the
- * state.  The compare-and-swap also releases: so the argument is read before
- * another timer can be in the slot, because the thread that frees the slot has
- * seen it dead.
+ * state.  The compare-and-swap also releases: pairs with slot_free, so that the
+ * argument is read before another timer can be in the slot.
  */
 INTERNAL int slot_take(struct slot *s, uint64_t id, void **ret_arg);
 
@@ -390,10 +398,12 @@ static inline uint32_t slot_next(uint32_t word)
  * ticket, so nobody else does; and nobody else changes the state of what is
  * dead.  (In a worn slot two may have it: they store the same, and the slot is
  * not used again.)  The slot is the caller's until its bit says that it is
- * free.  Release: pairs with a cancel that is so late that it finds it free.
+ * free.  Acquire: pairs with slot_take.  Release: pairs with a cancel that is
+ * so late that it finds it free.
  */
 static inline void slot_free(struct slot *s, uint32_t word)
 {
+	(void)atom32_load_acquire(&s->state);
 	atom32_store_release(&s->state, slot_next(word));
 }
 

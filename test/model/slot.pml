@@ -115,7 +115,7 @@
  *	rearm		intake/expiry.c rearm put_back
  *	execute		engine/fire.c call_and_finish call finish end
  *	execute		intake/expiry.c expiry_after_run expiry_end
- *	mark_unqueued	intake/unqueued.h unqueued_mark unqueued_add
+ *	mark_unqueued	intake/unqueued.h unqueued_mark
  *	leave_unqueued	intake/unqueued.h unqueued_leave
  *	collect_unqueued intake/unqueued.h unqueued_collect
  *	collect_unqueued intake/collect.h take_unqueued

@@ -425,8 +425,26 @@ START_TEST(unqueued_and_moved_to_the_past)
 		ck_assert_int_eq(unqueued_nearest(), shown + S);
 		ck_assert_int_eq(reschedule(first, shown - HOUR), 0);
 		ck_assert_int_eq(deadline_of_one(first), shown - HOUR);
-		ck_assert_int_eq(due_of(first), shown);
 		ck_assert_int_eq(unqueued_nearest(), shown);
+		check_due_now(first);
+		end_at();
+	}
+}
+END_TEST
+
+/* The driver does not sleep on for the slack, as for one with an entry. */
+START_TEST(unqueued_and_passed)
+{
+	int r;
+
+	for (int slack = 0; slack < 2; slack++) {
+		begin_at(NOW_S * S, slack * MS);
+		fail_arm(1, ALL);
+		r = try_to_schedule(shown - HOUR, &first);
+		fail_disarm();
+		ck_assert_int_eq(r, 0);
+		ck_assert_int_eq(unqueued_nearest(), shown);
+		check_due_now(first);
 		end_at();
 	}
 }
@@ -434,28 +452,83 @@ END_TEST
 
 #endif
 
-/* A callback on an executor's thread moves its own timer to the past. */
-START_TEST(filed_for_the_past)
+static struct slot *schedule_and_visit(int64_t deadline, struct entry *e)
 {
-	const int64_t slacks[] = {0, 1, MS, HOUR};
-	uint64_t overrun;
-	struct entry e;
 	struct slot *s;
 
+	first = schedule_one(deadline);
+	visit();
+	s = slot_of(first);
+	ck_assert_ptr_nonnull(s);
+	*e = slot_entry(s);
+	return s;
+}
+
+/* A callback on an executor's thread moves its own timer to the past. */
+static struct slot *run_and_move_to_the_past(void)
+{
+	uint64_t overrun;
+	struct entry e;
+	struct slot *s = schedule_and_visit(shown, &e);
+
+	ck_assert_int_eq(begin_entry(bucket, s, &e, shown, &overrun),
+			 EXPIRY_RUN);
+	ck_assert_int_eq(bucket_reschedule(bucket, &wakeup, s, first, 5, true),
+			 0);
+	ck_assert_int_eq(expiry_after_run(bucket, s, shown), EXPIRY_LATER);
+	return s;
+}
+
+static const int64_t slacks[] = {0, 1, MS, HOUR};
+
+#ifndef FAIL_ALLOC_UNAVAILABLE
+
+START_TEST(unqueued_and_filed_for_the_past)
+{
 	for (size_t i = 0; i < 4; i++) {
+		struct slot *s;
+		bool filed;
+
 		begin_at(NOW_S * S, slacks[i]);
-		first = schedule_one(shown);
-		visit();
-		s = slot_of(first);
-		e = slot_entry(s);
-		ck_assert_int_eq(begin_entry(bucket, s, &e, shown, &overrun),
-				 EXPIRY_RUN);
-		ck_assert_int_eq(
-			bucket_reschedule(bucket, &wakeup, s, first, 5, true),
-			0);
-		ck_assert_int_eq(expiry_after_run(bucket, s, shown),
-				 EXPIRY_LATER);
+		s = run_and_move_to_the_past();
+		block_free_all(bucket->spares);
+		bucket->spares = NULL;
+		no_block(bucket->pool);
+		fail_arm(0, ALL);
+		filed = unqueued_file(bucket, &wakeup, s, shown);
+		fail_disarm();
+		ck_assert(!filed);
+		check_due_now(first);
+		end_at();
+	}
+}
+END_TEST
+
+#endif
+
+START_TEST(filed_for_the_past)
+{
+	for (size_t i = 0; i < 4; i++) {
+		struct slot *s;
+
+		begin_at(NOW_S * S, slacks[i]);
+		s = run_and_move_to_the_past();
 		ck_assert(unqueued_file(bucket, &wakeup, s, shown));
+		check_due_now(first);
+		end_at();
+	}
+}
+END_TEST
+
+/* The driver has taken it, and has no memory for it. */
+START_TEST(left_without_an_entry_when_it_is_due)
+{
+	for (size_t i = 0; i < 4; i++) {
+		struct entry e;
+
+		begin_at(NOW_S * S, slacks[i]);
+		schedule_and_visit(shown - HOUR, &e);
+		ck_assert(unqueued_leave(bucket, &wakeup, &e));
 		check_due_now(first);
 		end_at();
 	}
@@ -516,8 +589,11 @@ int main(void)
 		only_doubtful_ones_ask_for_the_time,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		unqueued_and_moved_to_the_past,
+		unqueued_and_passed,
+		unqueued_and_filed_for_the_past,
 #endif
 		filed_for_the_past,
+		left_without_an_entry_when_it_is_due,
 		a_slack_that_is_longer_than_the_uptime,
 		a_clock_that_is_stepped,
 	};

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "early_ends.h"
 #include "fixture.h"
 #include "os/tool.h"
 
@@ -287,13 +288,6 @@ START_TEST(destroy_waits_for_stops)
 }
 END_TEST
 
-/*
- * A thread in stop that is woken, and does not get the mutex for long; and one
- * in destroy that tells when it sleeps although all callbacks are over.
- */
-static __thread bool is_held_up, tells_of_sleep;
-static sem_t goes_on;
-
 static bool is_quiet(void)
 {
 	bool quiet;
@@ -304,44 +298,33 @@ static bool is_quiet(void)
 	return quiet;
 }
 
-/* The linker puts this in the place of futex_wait_until. */
-void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
-void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
+static sem_t goes_on;
 
-/* Of each thread's waits for a change, every other one ends for no reason. */
-void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline)
+static void be_held_up(void)
 {
-	static __thread bool ends_early;
-
-	if (word == &tt->changes) {
-		ck_assert_int_eq(clock, CLOCK_MONOTONIC);
-		ends_early = !ends_early;
-		if (ends_early)
-			return;
-		if (tells_of_sleep && is_quiet())
-			sem_post(&ran);
-	}
-	__real_futex_wait_until(word, expected, clock, deadline);
-	if (is_held_up) {
-		wait_for(&goes_on);
-		is_held_up = false;
-	}
+	wait_for(&goes_on);
+	after_wait = NULL;
 }
 
+/* It is woken, and does not get the mutex for long. */
 static void *stop_late(void *arg)
 {
-	is_held_up = true;
+	after_wait = be_held_up;
 	return stopper(arg);
+}
+
+static void tell_of_sleep(void)
+{
+	if (is_quiet())
+		sem_post(&ran);
 }
 
 static atom32 destroy_is_over;
 
+/* It tells when it sleeps although all callbacks are over. */
 static void *destroy_and_tell(void *arg)
 {
-	tells_of_sleep = true;
+	before_wait = tell_of_sleep;
 	driver_destroy(tt);
 	atom32_store_release(&destroy_is_over, 1);
 	sem_post(&ran);

@@ -6,6 +6,7 @@
 
 #include "attributes.h"
 #include "child.h"
+#include "early_ends.h"
 #include "fixture.h"
 #include "mask.h"
 
@@ -201,7 +202,6 @@ START_TEST(attributes_without_privileges)
 }
 END_TEST
 
-/* A call that meets start is early or in time, never too late. */
 /* There is no memory for such a stack. */
 START_TEST(a_thread_that_cannot_be_made)
 {
@@ -242,25 +242,6 @@ static void *stop_and_see(void *arg)
 {
 	return timerthread_stop(tt) == 0 && atomic_load(&ended) == 1 ? NULL
 								     : arg;
-}
-
-/*
- * The linker puts this in the place of futex_wait_until.  Of each thread's
- * waits for a change, every other one ends for no reason.
- */
-void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
-void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
-
-void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline)
-{
-	static __thread bool ends_early;
-
-	ends_early = word == &tt->changes && !ends_early;
-	if (!ends_early)
-		__real_futex_wait_until(word, expected, clock, deadline);
 }
 
 /* Whoever stops comes after all that the thread does. */

@@ -25,11 +25,13 @@ static void arrival_grow(struct bucket *b, struct wakeup *w, struct lane *l,
 	(void)a_slot;
 }
 
-static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time)
+static bool arrival_visit_by(struct bucket *b, struct wakeup *w, int64_t time,
+			     bool at_once)
 {
 	(void)b;
 	(void)w;
 	(void)time;
+	(void)at_once;
 	return false;
 }
 

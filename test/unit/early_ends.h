@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of each thread's waits for a change of tt, every other one ends at once, for
+ * no reason.  A thread may set what it calls before each of the other waits for
+ * a change, and what it calls after each wait for any word.
+ *
+ * Who includes this is linked with -Wl,--wrap=futex_wait_until: the linker puts
+ * the function below in the place of that one.
+ */
+#pragma once
+
+#include "fixture.h"
+
+static __thread void (*before_wait)(void), (*after_wait)(void);
+
+void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline);
+void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline);
+
+void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline)
+{
+	static __thread bool ends_early;
+
+	if (word == &tt->changes) {
+		ck_assert_int_eq(clock, CLOCK_MONOTONIC);
+		ends_early = !ends_early;
+		if (ends_early)
+			return;
+		if (before_wait)
+			before_wait();
+	}
+	__real_futex_wait_until(word, expected, clock, deadline);
+	if (after_wait)
+		after_wait();
+}
