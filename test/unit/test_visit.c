@@ -112,7 +112,7 @@ START_TEST(put_back_and_visited_early)
 		schedule(first);
 	ck_assert_uint_eq(take(first), N);
 	for (int i = 0; i < BLOCKS_FEW + 2; i++)
-		block_push(&spares, block_alloc());
+		block_push(&bucket->spares, block_alloc());
 	must(bucket_put(bucket, &wakeup, taken, N) == 0);
 	ck_assert_int_eq(announced(), first - distance_ahead(lane) / 2);
 	ck_assert_uint_eq(take(announced()), N);
