@@ -16,9 +16,9 @@
 
 #include <limits.h>
 
-struct sweep {
+struct taking {
 	struct timerthread *tt;
-	timerthread_match_fn *match;
+	timerthread_match_fn *match; /* NULL: all that wait */
 	timerthread_visit_fn *visit;
 	void *ctx;
 	uint64_t n; /* timers that it has taken */
@@ -29,7 +29,7 @@ struct sweep {
 
 static void call_match(void *arg)
 {
-	struct sweep *w = arg;
+	struct taking *w = arg;
 	const struct seen_timer *t = w->seen;
 
 	w->matches = w->match(t->id, t->timer.fn, t->timer.arg, w->ctx);
@@ -37,31 +37,23 @@ static void call_match(void *arg)
 
 static void call_visit(void *arg)
 {
-	const struct sweep *w = arg;
+	const struct taking *w = arg;
 	const struct seen_timer *t = w->seen;
 
 	w->visit(t->id, t->timer.fn, t->timer.arg, w->ctx);
 }
 
-/* False, as from the others here: this is a child of fork(2). */
-static bool count_and_visit(struct sweep *w)
+/* False: it does not wait. */
+static bool drain_one(struct taking *w, timerthread_id id)
 {
-	w->n++;
-	return !w->visit || call_to_return(call_visit, w);
-}
+	struct slot *s = intake_slot(w->tt->engine.intake, id);
+	int r = slot_cancel_pending(s, id);
 
-static bool drain_one(const struct seen_timer *t, void *ctx)
-{
-	struct sweep *w = ctx;
-	struct slot *s = intake_slot(w->tt->engine.intake, t->id);
-
-	if (engine_cancelled(&w->tt->engine, s,
-			     slot_cancel_pending(s, t->id)) != 0)
-		return true;
+	if (engine_cancelled(&w->tt->engine, s, r) != 0)
+		return false;
 	tool_acquire(s);
 	instance_count(w->tt, &w->tt->drained);
-	w->seen = t;
-	return count_and_visit(w);
+	return true;
 }
 
 /* Waits for its callback, unless the caller is in it. */
@@ -72,27 +64,30 @@ static int cancel(struct timerthread *tt, timerthread_id id)
 	return r == -EDEADLK ? timerthread_cancel(tt, id) : r;
 }
 
-static bool match_one(const struct seen_timer *t, void *ctx)
+/* False: this is a child of fork(2). */
+static bool take_one(const struct seen_timer *t, void *ctx)
 {
-	struct sweep *w = ctx;
+	struct taking *w = ctx;
 
 	if (slot_is_dead(t->word))
 		return true;
 	w->seen = t;
-	if (!call_to_return(call_match, w))
+	if (w->match && !call_to_return(call_match, w))
 		return false;
-	return w->matches == 0 || cancel(w->tt, t->id) != 0 ||
-	       count_and_visit(w);
+	if (w->match ? w->matches == 0 || cancel(w->tt, t->id) != 0
+		     : !drain_one(w, t->id))
+		return true;
+	w->n++;
+	return !w->visit || call_to_return(call_visit, w);
 }
 
 /* An instance that was never started has no timers. */
-static int sweep(struct sweep *w,
-		 bool (*see)(const struct seen_timer *t, void *ctx))
+static int take_all(struct taking *w)
 {
 	KEEP_THREAD;
 
 	if (instance_lives(w->tt) &&
-	    !intake_walk(w->tt->engine.intake, true, see, w))
+	    !intake_walk(w->tt->engine.intake, true, take_one, w))
 		return -ECHILD;
 	return w->n < INT_MAX ? (int)w->n : INT_MAX;
 }
@@ -100,12 +95,12 @@ static int sweep(struct sweep *w,
 TT_EXPORT int timerthread_drain(struct timerthread *tt,
 				timerthread_visit_fn *visit, void *ctx)
 {
-	struct sweep w = {.tt = tt, .visit = visit, .ctx = ctx};
+	struct taking w = {.tt = tt, .visit = visit, .ctx = ctx};
 	int r = instance_check(tt, visit != NULL);
 
 	if (r < 0)
 		return r;
-	return tt->options.is_default ? -EPERM : sweep(&w, drain_one);
+	return tt->options.is_default ? -EPERM : take_all(&w);
 }
 
 TT_EXPORT int timerthread_cancel_matching(struct timerthread *tt,
@@ -113,8 +108,8 @@ TT_EXPORT int timerthread_cancel_matching(struct timerthread *tt,
 					  timerthread_visit_fn *visit,
 					  void *ctx)
 {
-	struct sweep w = {tt, match, visit, ctx, 0, NULL, 0};
+	struct taking w = {tt, match, visit, ctx, 0, NULL, 0};
 	int r = instance_check(tt, match != NULL);
 
-	return r < 0 ? r : sweep(&w, match_one);
+	return r < 0 ? r : take_all(&w);
 }

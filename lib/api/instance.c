@@ -26,8 +26,7 @@ TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)
 
 	if (!ret_tt)
 		return -EINVAL;
-	tt = fork_watch() == 0 ? memory_alloc_aligned(TT_FAR_APART, sizeof(*tt))
-			       : NULL;
+	tt = fork_watch() == 0 ? memory_alloc(sizeof(*tt)) : NULL;
 	if (!tt)
 		return -ENOMEM;
 	init(tt);

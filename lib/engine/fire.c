@@ -168,18 +168,13 @@ enum step fire(struct engine *e)
 	struct entry entry = pending_take(&e->pending);
 	struct bucket *b = intake_bucket(e->intake, entry.index);
 	struct slot *s = slots_of(&b->slots, entry.index);
+	enum expiry x = expiry_hand_over(b, s, &entry, e->until);
 
-	switch (expiry_hand_over(b, s, &entry, e->until)) {
-	case EXPIRY_RUN:
+	if (likely(x == EXPIRY_RUN))
 		return e->hand_over ? hand_over(e, s) : run_here(e, s);
-	case EXPIRY_LATER:
+	if (x == EXPIRY_LATER)
 		pending_file(&e->pending, entry, e->until);
-		break;
-	case EXPIRY_OVER:
+	else if (x == EXPIRY_OVER)
 		intake_recycle(e->intake, s);
-		break;
-	default:
-		break;
-	}
 	return STEP_MORE;
 }

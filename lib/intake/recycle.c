@@ -136,6 +136,9 @@ static void look_at_old(struct bucket *b, struct queue *q)
 	}
 	if (i > 0)
 		queue_drop(q, i, &b->spares);
+	e = queue_front_run(q, &n);
+	for (i = 0; i < n && i < 2 * RECYCLE_LOOKS; i++)
+		prefetch_to_write(slots_of(&b->slots, e[i].index));
 }
 
 static bool lane_is_long(const struct bucket *b, const struct lane *l)

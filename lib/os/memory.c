@@ -19,13 +19,9 @@ static TT_NOINLINE void *taken(void *p, size_t size)
 void *memory_alloc(size_t size)
 {
 	tool_tell(TOOL_IGNORE, NULL, 0);
-	return taken(malloc(size), size);
-}
-
-void *memory_alloc_aligned(size_t alignment, size_t size)
-{
-	tool_tell(TOOL_IGNORE, NULL, 0);
-	return taken(aligned_alloc(alignment, size), size);
+	/* Some systems want a multiple of the alignment. */
+	return taken(aligned_alloc(TT_FAR_APART, size + -size % TT_FAR_APART),
+		     size);
 }
 
 void memory_free(void *p)

@@ -19,9 +19,8 @@
 
 #include <stddef.h>
 
-/* NULL: no memory. */
+/* For a few objects, each in cache lines of its own.  NULL: no memory. */
 INTERNAL void *memory_alloc(size_t size);
-INTERNAL void *memory_alloc_aligned(size_t alignment, size_t size);
 
 /* p is from one of these functions, or NULL. */
 INTERNAL void memory_free(void *p);

@@ -297,12 +297,15 @@ static bool pending_refresh(struct pending *p, struct entry *e)
 	return x == EXPIRY_PENDING;
 }
 
+/* For open_block: looks at all entries, and files none. */
+#define NONE_NEAR INT64_MIN
+
 /* Prefetches the slot of an entry that will be looked at soon. */
 static void prefetch(struct pending *p, const struct block *b, size_t i,
 		     int64_t near)
 {
-	if (i < b->n && b->entry[i].deadline <= near &&
-	    !is_for_wheel(p, &b->entry[i]))
+	if (i < b->n && (near == NONE_NEAR || (b->entry[i].deadline <= near &&
+					       !is_for_wheel(p, &b->entry[i]))))
 		__builtin_prefetch(intake_slot_of(p->intake, &b->entry[i]));
 }
 
@@ -334,7 +337,8 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 		struct entry e = b->entry[i];
 
 		prefetch(p, b, i + PENDING_PREFETCH, near);
-		if (!take_near(p, &e, near))
+		if (!take_near(p, &e, near) &&
+		    (near != NONE_NEAR || pending_refresh(p, &e)))
 			b->entry[far++] = e;
 	}
 	pending_send_back(p, b->entry, far);
@@ -348,19 +352,7 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 /* Drops the entries of a block that are of no use; puts the others back. */
 TT_PART void pending_sift(struct pending *p, struct block *b)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->n; i++) {
-		struct entry *e = &b->entry[i];
-
-		if (i + PENDING_PREFETCH < b->n)
-			__builtin_prefetch(intake_slot_of(
-				p->intake, &b->entry[i + PENDING_PREFETCH]));
-		if (pending_refresh(p, e))
-			b->entry[n++] = *e;
-	}
-	pending_send_back(p, b->entry, n);
-	block_pool_give(&p->intake->pool, b);
+	open_block(p, b, NONE_NEAR);
 }
 
 /* Nothing here is due earlier than this. */

@@ -149,21 +149,19 @@ struct nearest {
 };
 
 /* Keeps it if it is one of the earliest so far. */
-static void keep_if_early(struct nearest *r, const struct seen_timer *t)
+static bool keep_if_early(const struct seen_timer *t, void *ctx)
 {
-	size_t i = r->n < NEAREST_MAX ? r->n++ : NEAREST_MAX;
+	struct nearest *r = ctx;
+	size_t i;
 
+	if (!slot_is_pending(t->word))
+		return true;
+	i = r->n < NEAREST_MAX ? r->n++ : NEAREST_MAX;
 	for (; i > 0 && t->timer.deadline < r->first[i - 1].timer.deadline; i--)
 		if (i < NEAREST_MAX)
 			r->first[i] = r->first[i - 1];
 	if (i < NEAREST_MAX)
 		r->first[i] = *t;
-}
-
-static bool see(const struct seen_timer *t, void *ctx)
-{
-	if (slot_is_pending(t->word))
-		keep_if_early(ctx, t);
 	return true;
 }
 
@@ -173,7 +171,7 @@ static void add_nearest(struct text *t, struct timerthread *tt, int64_t now)
 	struct nearest r;
 
 	r.n = 0;
-	intake_walk(tt->engine.intake, true, see, &r);
+	intake_walk(tt->engine.intake, true, keep_if_early, &r);
 	text_add(t, "nearest deadlines\n");
 	for (size_t i = 0; i < r.n; i++) {
 		const struct seen_timer *p = &r.first[i];

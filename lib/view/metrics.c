@@ -194,7 +194,7 @@ timerthread_format_metrics(struct timerthread *const *instances, size_t n,
 		return r;
 	if (n <= 1)
 		return format_all(instances, n, &one, format, buf, size);
-	if (n <= SIZE_MAX / sizeof(*many))
+	if (n <= PTRDIFF_MAX / sizeof(*many))
 		many = memory_alloc(n * sizeof(*many));
 	if (!many)
 		return -ENOMEM;

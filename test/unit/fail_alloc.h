@@ -138,7 +138,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 
 	if (!next)
 		next = (void *(*)(size_t, size_t))next_symbol("aligned_alloc");
-	if (fail_now()) {
+	if (size >= FAIL_MIN_SIZE && fail_now()) {
 		errno = ENOMEM;
 		return NULL;
 	}

@@ -10,16 +10,14 @@
  */
 #pragma once
 
-#define memory_alloc         real_memory_alloc
-#define memory_alloc_aligned real_memory_alloc_aligned
-#define memory_free          real_memory_free
-#define pages_alloc          real_pages_alloc
-#define pages_free           real_pages_free
-#define thread_create        real_thread_create
+#define memory_alloc  real_memory_alloc
+#define memory_free   real_memory_free
+#define pages_alloc   real_pages_alloc
+#define pages_free    real_pages_free
+#define thread_create real_thread_create
 #include "os/memory.c"
 #include "os/thread.c"
 #undef memory_alloc
-#undef memory_alloc_aligned
 #undef memory_free
 #undef pages_alloc
 #undef pages_free
@@ -71,7 +69,6 @@ static inline void *piece(void *p)
 }
 
 void *memory_alloc(size_t size);
-void *memory_alloc_aligned(size_t alignment, size_t size);
 void memory_free(void *p);
 void *pages_alloc(size_t size);
 void pages_free(void *p, size_t size);
@@ -90,12 +87,6 @@ int __wrap_socketpair(int domain, int type, int protocol, int ends[2]);
 void *memory_alloc(size_t size)
 {
 	return fails_now() ? NULL : piece(real_memory_alloc(size));
-}
-
-void *memory_alloc_aligned(size_t alignment, size_t size)
-{
-	return fails_now() ? NULL
-			   : piece(real_memory_alloc_aligned(alignment, size));
 }
 
 void memory_free(void *p)

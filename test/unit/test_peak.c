@@ -7,11 +7,9 @@
  */
 #include "config.h"
 
-#define memory_alloc         real_memory_alloc
-#define memory_alloc_aligned real_memory_alloc_aligned
+#define memory_alloc real_memory_alloc
 #include "os/memory.c"
 #undef memory_alloc
-#undef memory_alloc_aligned
 
 #include "virtual.h"
 
@@ -20,18 +18,11 @@ enum { N = 100000 };
 static size_t asked; /* bytes of malloc's */
 
 void *memory_alloc(size_t size);
-void *memory_alloc_aligned(size_t alignment, size_t size);
 
 void *memory_alloc(size_t size)
 {
 	asked += size;
 	return real_memory_alloc(size);
-}
-
-void *memory_alloc_aligned(size_t alignment, size_t size)
-{
-	asked += size;
-	return real_memory_alloc_aligned(alignment, size);
 }
 
 /* Far, in no order and near; and at the same time, so that the heap has all. */
