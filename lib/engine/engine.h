@@ -32,6 +32,7 @@ struct reclaim {
 	bool found; /* there was in this one */
 	/* A bucket's turn. */
 	struct bucket *bucket; /* NULL: none */
+	bool stuck;            /* its lock was, so the next step waits */
 	bool sweeps;           /* it is being swept */
 	struct sweeping sweep;
 	uint32_t sifts; /* blocks that are left to sift */

@@ -9,6 +9,9 @@
 #define SWEEP_EFFORT 128
 #define GIVE_EFFORT  (4 * BLOCK_ENTRIES)
 
+/* If a lock is stuck, the next step is tried after so long. */
+#define STUCK_NS 1000000
+
 static int64_t now(void)
 {
 	return clock_now(CLOCK_MONOTONIC);
@@ -39,10 +42,11 @@ void reclaim_owe(struct engine *e)
 
 int64_t reclaim_at(struct engine *e)
 {
-	int64_t due = e->reclaim.due;
+	const struct reclaim *t = &e->reclaim;
+	int64_t at = now(), due = t->stuck ? at + STUCK_NS : t->due;
 
 	return due == INT64_MAX ? INT64_MAX
-				: clock_add(watch_now(&e->watch), due - now());
+				: clock_add(watch_now(&e->watch), due - at);
 }
 
 /* Is it time for a round? */
@@ -133,8 +137,9 @@ static void end_bucket(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 
-	bucket_shrink(t->bucket);
-	t->bucket = NULL;
+	e->effort += GIVE_EFFORT;
+	if (!bucket_shrink(t->bucket))
+		t->bucket = NULL;
 }
 
 static void end_round(struct engine *e)
@@ -162,6 +167,8 @@ bool reclaim_step(struct engine *e)
 	t->active = next_bucket(e);
 	if (!t->active)
 		end_round(e);
+	else if ((t->stuck = lock_is_stuck(&t->bucket->lock)))
+		return false;
 	else if (t->sweeps)
 		sweep_once(e);
 	else if (t->sifts > 0)

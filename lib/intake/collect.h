@@ -14,6 +14,9 @@
 /* How many timers without an entry a step of a visit takes at most. */
 #define UNQUEUED_STEP 32
 
+/* How many spare blocks a step gives back at most. */
+#define SURPLUS_MAX 16
+
 /* How many entries are put back while the lock is held once. */
 #define PUT_MAX 64
 
@@ -38,15 +41,6 @@ TT_PART void visit_begin(struct visit *v, int64_t by, int64_t now)
 	v->lane = 0;
 	v->blocks_done = v->full = false;
 	queue_cursor_begin(&v->cursor);
-}
-
-/* Takes all spare blocks except one.  Under the lock. */
-static struct block *take_surplus(struct bucket *b)
-{
-	struct block *one = block_pop(&b->spares), *surplus = b->spares;
-
-	b->spares = one;
-	return surplus;
 }
 
 /* True: all lanes are done. */
@@ -99,12 +93,11 @@ static void bucket_announce(struct bucket *b, struct wakeup *w)
 }
 
 /*
- * One step of a visit, for which the wake-up has asked.  Also gives spare
- * blocks back that the bucket does not need.  False: that was the last step.
+ * One step of a visit, for which the wake-up has asked.  False: that was the
+ * last step.
  */
 TT_PART bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
 {
-	struct block *surplus;
 	bool done;
 
 	v->cursor.looked = v->cursor.taken = 0;
@@ -115,11 +108,8 @@ TT_PART bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
 	done = v->blocks_done && (v->full || take_unqueued(b, v));
 	if (done)
 		bucket_announce(b, w);
-	surplus = take_surplus(b);
 	slots_add_free(&b->slots, &b->recycled);
 	lock_release(&b->lock);
-
-	block_pool_give(b->pool, surplus);
 	return !done;
 }
 
@@ -184,25 +174,36 @@ TT_PART bool bucket_flush(struct bucket *b)
 	return surplus;
 }
 
-/*
- * Gives back what the bucket does not need: spare blocks, and rows of lanes.
- */
-TT_PART void bucket_shrink(struct bucket *b)
+/* Takes some spare blocks, but leaves one.  Under the lock. */
+static struct block *take_surplus(struct bucket *b)
 {
-	for (struct lane *l = b->lane; l < b->lane + LANES; l++) {
-		struct block *surplus;
-		uint32_t rows;
-		bool less;
+	struct block **rest = b->spares ? &b->spares->next : &b->spares;
+	struct block *surplus = NULL;
 
-		lock_acquire_hot(&b->lock);
-		surplus = take_surplus(b);
+	for (int i = 0; i < SURPLUS_MAX && *rest; i++)
+		block_push(&surplus, block_pop(rest));
+	return surplus;
+}
+
+/*
+ * One step of giving back what the bucket does not need: spare blocks, and the
+ * rows of a lane.  False: that was all.
+ */
+TT_PART bool bucket_shrink(struct bucket *b)
+{
+	struct block *surplus;
+	struct lane *less = NULL;
+	uint32_t rows = 0;
+
+	lock_acquire_hot(&b->lock);
+	surplus = take_surplus(b);
+	for (struct lane *l = b->lane; l < b->lane + LANES && !less; l++) {
 		rows = queue_wants_rows(&l->queue);
-		less = rows < l->queue.size;
-		lock_release(&b->lock);
-		block_pool_give(b->pool, surplus);
-		if (less)
-			arrival_give_rows(b, l, rows);
+		less = rows < l->queue.size ? l : NULL;
 	}
+	lock_release(&b->lock);
+	block_pool_give(b->pool, surplus);
+	return (less && arrival_give_rows(b, less, rows)) || surplus;
 }
 
 /* Takes out the first block of the lane with the most; NULL: there is none. */

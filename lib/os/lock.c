@@ -4,6 +4,16 @@
 
 #define SPINS 64
 
+bool lock_is_stuck(const struct lock *l)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (!lock_is_held(l))
+			return false;
+		spin_relax();
+	}
+	return true;
+}
+
 static bool spin(struct lock *l, bool hot)
 {
 	for (int i = 0; i < SPINS; i++) {

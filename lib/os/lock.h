@@ -76,6 +76,9 @@ static inline int lock_is_held(const struct lock *l)
 	return atom32_load(&l->held) != 0;
 }
 
+/* Is its holder a thread that was preempted?  Spins as guarantee 2 says. */
+INTERNAL bool lock_is_stuck(const struct lock *l);
+
 /* Acquire: pairs with the store in lock_release. */
 static inline int lock_try(struct lock *l)
 {

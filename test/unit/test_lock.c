@@ -10,6 +10,22 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+/* Between two looks of a thread that spins. */
+static _Thread_local void (*between_looks)(void);
+
+static void look_again(void)
+{
+	if (between_looks)
+		between_looks();
+	else
+		spin_relax();
+}
+
+/* lock.c is compiled again here. */
+#define spin_relax look_again
+#include "os/lock.c"
+#undef spin_relax
+
 static struct lock lock;
 static long counter;
 static bool entered;
@@ -131,6 +147,34 @@ static void let_in(pthread_t t)
 	pthread_join(t, NULL);
 	ck_assert(entered);
 }
+
+static int looks, most;
+
+/* After so many looks, its holder goes on. */
+static void count_looks(void)
+{
+	if (++looks == most)
+		lock_release(&lock);
+}
+
+/* Else one that is held for a moment would be taken for stuck. */
+START_TEST(is_stuck_if_its_holder_does_not_go_on)
+{
+	ck_assert(!lock_is_stuck(&lock));
+	between_looks = count_looks;
+	lock_acquire(&lock);
+	ck_assert(lock_is_stuck(&lock));
+	ck_assert_int_eq(looks, SPINS);
+	for (most = 1; most < SPINS; most++) {
+		looks = 0;
+		ck_assert(!lock_is_stuck(&lock));
+		ck_assert_int_eq(looks, most);
+		lock_acquire(&lock);
+	}
+	lock_release(&lock);
+	between_looks = NULL;
+}
+END_TEST
 
 /* Who waits for a holder that does not go on lies down, and gets up again. */
 START_TEST(sleeps_behind_a_stuck_holder)
@@ -301,6 +345,7 @@ int main(void)
 	const TTest *const tests[] = {
 		excludes,
 		counts,
+		is_stuck_if_its_holder_does_not_go_on,
 		sleeps_behind_a_stuck_holder,
 		wake_before_sleep_counts,
 		a_missed_wake_heals,

@@ -15,7 +15,6 @@
 #include "owing.h"
 #include "sweeping.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 
@@ -310,37 +309,18 @@ START_TEST(goes_around_and_ends)
 }
 END_TEST
 
-/* A thread that has the bucket's lock until another one waits for it. */
-static sem_t held;
-static atom32 finished;
-
-static void *hold_lock(void *arg)
-{
-	struct lock *l = arg;
-
-	lock_acquire(l);
-	sem_post(&held);
-	while (atom32_load(&l->slept) == 0 && atom32_load(&finished) == 0)
-		sched_yield();
-	lock_release(l);
-	return NULL;
-}
-
-/* The same round, while a thread has this bucket's lock. */
+/* The same round; but when it begins, somebody has this bucket's lock. */
 static void run_round_beside(struct bucket *b)
 {
-	pthread_t t;
-
-	sem_init(&held, 0, 0);
-	atom32_store(&finished, 0);
-	atom32_store(&b->lock.slept, 0);
-	ck_assert_int_eq(pthread_create(&t, NULL, hold_lock, &b->lock), 0);
-	while (sem_wait(&held) != 0)
-		;
-	run_round();
-	atom32_store(&finished, 1);
-	ck_assert_int_eq(pthread_join(t, NULL), 0);
-	sem_destroy(&held);
+	owe_round(&engine);
+	lock_acquire(&b->lock);
+	turn();
+	finish();
+	must(engine.reclaim.active && engine.reclaim.bucket == b);
+	lock_release(&b->lock);
+	turn();
+	finish();
+	must(!engine.reclaim.active);
 }
 
 enum { BUCKETS = 8, CROWD = 20000 };
@@ -348,8 +328,8 @@ enum { BUCKETS = 8, CROWD = 20000 };
 static uint64_t crowd[CROWD];
 
 /*
- * It waits in its next step, and passes nobody over: what became of the one
- * bucket becomes of the other.
+ * The round waits, and passes nobody over: what became of the one bucket
+ * becomes of the other.
  */
 START_TEST(a_bucket_whose_lock_is_held_has_its_turn)
 {

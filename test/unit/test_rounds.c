@@ -265,6 +265,64 @@ START_TEST(blocks_that_rent_empties_go_back)
 }
 END_TEST
 
+/*
+ * A round is put off while a thread is preempted with a bucket's lock: here, it
+ * is this one.  Timers run meanwhile, and then the round goes on.
+ */
+START_TEST(nobody_waits_for_a_lock_that_is_stuck)
+{
+	struct lock *l;
+
+	begin();
+	schedule(MANY);
+	cancel(MANY);
+	l = &engine.intake->bucket[0].lock;
+	steady += 2 * second;
+	lock_acquire(l);
+	for (int i = 0; i < 3; i++) {
+		turns();
+		ck_assert(engine.reclaim.active);
+		ck_assert_int_eq(reclaim_at(&engine) - shown(), second / 1000);
+		ck_assert_uint_eq(engine.effort, 0);
+	}
+	lock_release(l);
+	turns();
+	ck_assert(!engine.reclaim.active);
+	ck_assert_int_eq(reclaim_at(&engine) - shown(),
+			 engine.reclaim.due - steady);
+	ck_assert_uint_eq(bare_slots_used(), 0);
+	bare_end();
+}
+END_TEST
+
+/* What a round gives back of it is bounded in each step. */
+START_TEST(a_chain_of_blocks_goes_back_in_steps)
+{
+	enum { BLOCKS = 2000 };
+	struct bucket *b;
+	struct block_pool *p;
+	size_t was;
+	int steps = 0;
+
+	begin();
+	schedule(1);
+	b = &engine.intake->bucket[0];
+	p = b->pool;
+	for (int i = 0; i < BLOCKS; i++)
+		block_push(&b->spares, block_pool_take(p));
+	steady += 2 * second;
+	was = block_pool_bytes(p);
+	for (; reclaim_step(&engine); steps++) {
+		ck_assert_uint_le(was - block_pool_bytes(p),
+				  SURPLUS_MAX * sizeof(struct block));
+		was = block_pool_bytes(p);
+	}
+	ck_assert_int_ge(steps, BLOCKS / SURPLUS_MAX);
+	ck_assert_uint_le(block_pool_bytes(p), 64 * sizeof(struct block));
+	bare_end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -278,6 +336,8 @@ int main(void)
 		a_clock_that_is_set_back_changes_nothing,
 		the_slack_is_not_for_it,
 		blocks_that_rent_empties_go_back,
+		nobody_waits_for_a_lock_that_is_stuck,
+		a_chain_of_blocks_goes_back_in_steps,
 	};
 
 	return RUN_TESTS("rounds", tests);

@@ -268,26 +268,35 @@ START_TEST(what_is_left_is_known_by_lane)
 }
 END_TEST
 
-/* The bucket keeps one, and the pool gets the others. */
+/*
+ * The bucket keeps one, and the pool gets the others, some in each step.  A
+ * visit leaves them where they are.
+ */
 START_TEST(spare_blocks_go_to_the_pool)
 {
+	enum { N = 3 * SURPLUS_MAX };
+	struct block *had[N];
 	struct block_pool *p;
 	struct visit v;
 
 	begin();
 	p = bucket->pool;
-	for (int i = 0; i < 3; i++)
-		block_push(&bucket->spares, block_pool_take(p));
+	for (int i = 0; i < N; i++)
+		had[i] = block_pool_take(p);
+	for (int i = 0; i < N; i++)
+		block_push(&bucket->spares, had[i]);
 	visit_of(&v, NOW);
 	ck_assert(!step(&v));
+	ck_assert_uint_eq(count_blocks(bucket->spares), N);
+	for (int left = N - SURPLUS_MAX; left > 0; left -= SURPLUS_MAX) {
+		ck_assert(bucket_shrink(bucket));
+		ck_assert_uint_eq(count_blocks(bucket->spares), left);
+	}
+	ck_assert_uint_eq(p->n, POOL_KEEP);
+	ck_assert(bucket_shrink(bucket));
+	ck_assert(!bucket_shrink(bucket));
+	ck_assert_ptr_eq(bucket->spares, had[N - 1]);
 	ck_assert_uint_eq(count_blocks(bucket->spares), 1);
-	ck_assert_uint_eq(p->n, 2);
-	/* The same without a visit. */
-	for (int i = 0; i < 2; i++)
-		block_push(&bucket->spares, block_pool_take(p));
-	bucket_shrink(bucket);
-	ck_assert_uint_eq(count_blocks(bucket->spares), 1);
-	ck_assert_uint_eq(p->n, 2);
 	end();
 }
 END_TEST
