@@ -36,6 +36,17 @@ static int schedule_elsewhere(struct timerthread *tt, struct bucket *b,
 	return r;
 }
 
+/*
+ * Is the caller a callback on the instance's timer thread, whose timers go to
+ * the quiet bucket?  (That has little of a reserve.  And a loop is mostly the
+ * only thread that uses its instance.)
+ */
+static inline bool wants_quiet(const struct timerthread *tt)
+{
+	return unlikely(this_call.in == &tt->engine.inside) &&
+	       tt->driver == DRIVER_THREAD && tt->options.reserve == 0;
+}
+
 /* The long way, for all.  now is as in struct timer. */
 static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
 				timerthread_fn *fn, void *arg,
@@ -53,7 +64,8 @@ static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
 	cpu = cpu_map_pick(&tt->engine.intake->cpus);
 	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
 		return why_full(tt);
-	b = intake_pick(tt->engine.intake, cpu, period);
+	b = intake_pick(tt->engine.intake, cpu,
+			wants_quiet(tt) || (period > 0 && period <= NS_PER_S));
 	r = bucket_schedule(b, &tt->engine.wakeup, &t, ret_id);
 	if (unlikely(r < 0))
 		r = schedule_elsewhere(tt, b, &t, ret_id, r);
@@ -67,7 +79,9 @@ static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
 {
 	if (instance_has_short_way(tt)) {
 		struct intake *in = tt->engine.intake;
-		struct bucket *b = &in->bucket[cpu_map_pick(&in->cpus)];
+		uint32_t cpu = cpu_map_pick(&in->cpus);
+		struct bucket *b = wants_quiet(tt) ? intake_pick(in, cpu, true)
+						   : &in->bucket[cpu];
 
 		if (likely(schedule_shortly(b, deadline, fn, arg, ret_id)))
 			return 0;

@@ -13,7 +13,7 @@
 #include "os/fork.h"
 #include "os/memory.h"
 
-static TT_THREAD_LOCAL struct current current;
+INTERNAL_OBJECT TT_THREAD_LOCAL struct current this_call = {.in = NULL};
 
 /* When a thread ends, its record is deleted.  Constant once loaded. */
 static pthread_key_t key;
@@ -49,8 +49,8 @@ static bool task_call_is(const struct task_call *o)
 static void forget_all(void *arg)
 {
 	(void)arg;
-	task_call_forget(current.task_call);
-	current = (struct current){.in = NULL};
+	task_call_forget(this_call.task_call);
+	this_call = (struct current){.in = NULL};
 }
 
 __attribute__((constructor)) static void make_key(void)
@@ -63,7 +63,7 @@ static struct task_call *task_call_begin(const struct task_id *t, uintptr_t who)
 {
 	struct task_call *o;
 
-	if (!has_key || pthread_setspecific(key, &current) != 0)
+	if (!has_key || pthread_setspecific(key, &this_call) != 0)
 		return NULL;
 	o = memory_alloc(sizeof(*o));
 	if (o)
@@ -101,7 +101,7 @@ uintptr_t inside_who(const struct task_id *t)
 }
 
 /*
- * Not inlined: on another thread, the address of `current` is another one.  If
+ * Not inlined: on another thread, the address of this_call is another one.  If
  * the call ends on another thread than it began on, that thread's record stays,
  * and the object of `outer` is let go.
  */
@@ -109,9 +109,9 @@ static TT_NOINLINE void leave_call(const struct inside *in,
 				   const struct current *outer, bool has_tasks,
 				   struct task_call *task_call)
 {
-	if (likely(current.in == in)) {
-		task_call_forget(current.task_call);
-		current = *outer;
+	if (likely(this_call.in == in)) {
+		task_call_forget(this_call.task_call);
+		this_call = *outer;
 	} else {
 		task_call_forget(outer->task_call);
 		if (!has_tasks && atom32_swap(&reported, 0, 1) == 0)
@@ -188,10 +188,10 @@ TT_NOINLINE bool inside_call(struct timerthread *tt, struct inside *in,
 	const uintptr_t who = inside_who(t);
 	const bool has_tasks = t->fn != NULL;
 	const struct current mine = enter_call(tt, in, t, who, run);
-	const struct current outer = current;
+	const struct current outer = this_call;
 	bool same_process;
 
-	current = mine;
+	this_call = mine;
 	show_run(in, run);
 	/* Relaxed: only its writer finds itself there. */
 	atomword_store(&in->who, who);
@@ -206,7 +206,7 @@ TT_NOINLINE bool inside_call(struct timerthread *tt, struct inside *in,
 
 const struct current *inside_current(void)
 {
-	const struct current *c = &current;
+	const struct current *c = &this_call;
 	const struct task_call *o = c->task_call;
 
 	if (!c->in || c->id == 0 || c->generation != fork_generation() ||

@@ -104,6 +104,9 @@ struct current {
 	uint32_t generation;         /* see fork.h */
 };
 
+/* The innermost call on this thread. */
+INTERNAL TT_THREAD_LOCAL struct current this_call;
+
 /*
  * The innermost call on this thread, if it is for a timer and the caller is in
  * it; else NULL.  Valid until the called function returns.

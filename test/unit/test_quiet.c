@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which timers are in the quiet bucket: those that repeat often, and those that
+ * callbacks on the timer thread schedule.
+ */
+#include "config.h"
+
+#include "fixture.h"
+#include "os/cpu.h"
+
+enum { OTHER, QUIET };
+
+/* Which bucket is it in?  The test has one for each CPU, and one more. */
+static int place_of(uint64_t id)
+{
+	const struct intake *in = tt->engine.intake;
+
+	return (slot_index(id) & in->mask) == (uint32_t)cpu_count();
+}
+
+static uint64_t schedule_every(int64_t period)
+{
+	uint64_t id;
+
+	ck_assert_int_eq(timerthread_schedule_every(tt, TIMERTHREAD_NEVER,
+						    period, post, &ran, &id),
+			 0);
+	return id;
+}
+
+static uint64_t schedule(void)
+{
+	uint64_t id;
+
+	ck_assert_int_eq(
+		timerthread_schedule(tt, TIMERTHREAD_NEVER, post, &ran, &id),
+		0);
+	return id;
+}
+
+static uint64_t add(void)
+{
+	uint64_t id;
+
+	ck_assert_int_eq(timerthread_add(tt, post, &ran, &id), 0);
+	return id;
+}
+
+/* What a callback has seen. */
+static int scheduled, repeats, added;
+
+static void look(void *arg)
+{
+	(void)arg;
+	scheduled = place_of(schedule());
+	repeats = place_of(schedule_every(INT64_MAX));
+	added = place_of(add());
+	sem_post(&ran);
+}
+
+static void check_places(int in_callback)
+{
+	ck_assert_int_eq(scheduled, in_callback);
+	ck_assert_int_eq(repeats, in_callback);
+	ck_assert_int_eq(added, in_callback);
+	ck_assert_int_eq(place_of(schedule()), OTHER);
+	ck_assert_int_eq(place_of(add()), OTHER);
+	ck_assert_int_eq(place_of(schedule_every(1)), QUIET);
+	ck_assert_int_eq(place_of(schedule_every(1000000000)), QUIET);
+	ck_assert_int_eq(place_of(schedule_every(1000000001)), OTHER);
+	ck_assert_int_eq(place_of(schedule_every(INT64_MAX)), OTHER);
+}
+
+static void begin(void)
+{
+	unsigned n = (unsigned)cpu_count() + 1;
+
+	setup();
+	ck_assert_int_eq(timerthread_set_buckets(tt, n), 0);
+}
+
+static void run_on_thread(timerthread_fn *fn)
+{
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, fn, NULL, NULL), 0);
+	wait_for(&ran);
+}
+
+/* With a cap, all calls go the long way. */
+START_TEST(of_callbacks_on_the_timer_thread)
+{
+	for (int capped = 0; capped < 2; capped++) {
+		begin();
+		if (capped)
+			timerthread_set_max_timers(tt, 1000);
+		run_on_thread(look);
+		check_places(QUIET);
+		timerthread_stop(tt);
+		end();
+	}
+}
+END_TEST
+
+static struct timerthread *inner;
+
+/* Another instance's callback runs in the midst of this one. */
+static void advance_inner(void *arg)
+{
+	(void)arg;
+	ck_assert_int_eq(timerthread_advance(inner, 1), 1);
+	look(NULL);
+}
+
+static void look_from_outside(void *arg)
+{
+	*(int *)arg = place_of(schedule());
+}
+
+START_TEST(of_an_inner_callback)
+{
+	int seen = QUIET;
+
+	ck_assert_int_eq(timerthread_create(&inner), 0);
+	ck_assert_int_eq(timerthread_start_virtual(inner, 0), 0);
+	ck_assert_int_eq(
+		timerthread_schedule(inner, 1, look_from_outside, &seen, NULL),
+		0);
+	begin();
+	run_on_thread(advance_inner);
+	ck_assert_int_eq(seen, OTHER);
+	check_places(QUIET);
+	timerthread_destroy(inner);
+	end();
+}
+END_TEST
+
+/* It is the loop's own thread, and most loops have no other. */
+START_TEST(not_of_callbacks_in_a_loop)
+{
+	int fd;
+
+	begin();
+	ck_assert_int_eq(timerthread_start_polled(tt, &fd), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, look, NULL, NULL), 0);
+	ck_assert_int_eq(timerthread_dispatch(tt), 1);
+	check_places(OTHER);
+	end();
+}
+END_TEST
+
+/* It has little of that. */
+START_TEST(not_if_there_is_a_reserve)
+{
+	begin();
+	ck_assert_int_eq(timerthread_set_reserve(tt, 1000), 0);
+	run_on_thread(look);
+	check_places(OTHER);
+	end();
+}
+END_TEST
+
+static int submit(void *ctx, timerthread_fn *run, void *arg)
+{
+	(void)ctx;
+	run(arg);
+	return 0;
+}
+
+/* These may run on any thread. */
+START_TEST(not_of_callbacks_on_an_executor)
+{
+	begin();
+	ck_assert_int_eq(timerthread_set_executor(tt, submit, NULL), 0);
+	run_on_thread(look);
+	check_places(OTHER);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		of_callbacks_on_the_timer_thread, of_an_inner_callback,
+		not_of_callbacks_in_a_loop,       not_if_there_is_a_reserve,
+		not_of_callbacks_on_an_executor,
+	};
+
+	return RUN_TESTS("quiet", tests);
+}
