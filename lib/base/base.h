@@ -4,6 +4,13 @@
  */
 #pragma once
 
+/*
+ * With -fexceptions, as some distributions compile, <pthread.h> would have
+ * cleanup handlers called while the stack is unwound.  That of the timer thread
+ * must also be called where the stack cannot be unwound.
+ */
+#undef __EXCEPTIONS
+
 #include <stdint.h> /* any header of glibc defines __GLIBC__ */
 
 /*

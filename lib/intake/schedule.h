@@ -15,6 +15,33 @@
  * Where timers are in flight, or another CPU cancels, this would fail.  So it
  * is tried from when recycling has emptied a lane until it fails once.
  *
+ * What do calls wait for?  A locked instruction waits until all stores before
+ * it are in the cache, and what comes after it waits for it.  Between two of
+ * them, time goes by in chains: loads that need the result of the one before.
+ * Instructions beside the chains cost little.  (A pair that had 74 fewer, and a
+ * longer chain, was no faster.)  [x] is locked, -> needs what is before it:
+ *
+ *	schedule	CPU -> bucket [lock] and then side by side
+ *				base -> distance -> table -> lane -> end of its
+ *				queue -> the entry's line
+ *				word of free slots -> slot -> its state -> id
+ *	  latest	CPU -> bucket [lock] -> slot: the rest is compared
+ *	cancel		id -> chunk -> slot -> state [compare-and-swap]
+ *	reschedule,	id -> chunk -> slot -> its state, as it runs?
+ *	arm, disarm	id -> bucket [lock] -> state [compare-and-swap; only of
+ *			a timer that was not moved before, or to disarm] ->
+ *			deadline
+ *
+ * Which lines these are:
+ *  - many in flight, in order: slots follow each other in memory, so the CPU
+ *    has fetched the next one.  The first word behind them is prefetched, too
+ *    (slots_take), and what recycling will look at (recycle.h);
+ *  - mixed timeouts: the same, but an entry's line is one of several lanes';
+ *  - another CPU cancels: the slot's line comes back from there, when
+ *    recycling has prefetched it; cancel asks for it once, to write (slot.h);
+ *  - one of 100,000 at random is rescheduled: the slot's line is in no near
+ *    cache, and its page not in the TLB; the next lock waits for the store.
+ *
  * Any thread.
  */
 #pragma once
