@@ -38,13 +38,15 @@ static int schedule_elsewhere(struct timerthread *tt, struct bucket *b,
 
 /*
  * Is the caller a callback on the instance's timer thread, whose timers go to
- * the quiet bucket?  (That has little of a reserve.  And a loop is mostly the
- * only thread that uses its instance.)
+ * the quiet bucket?  Not for more than a second: then other threads may often
+ * reschedule them.  (And that bucket has little of a reserve; and a loop is
+ * mostly the only thread that uses its instance.)
  */
-static inline bool wants_quiet(const struct timerthread *tt)
+static inline bool wants_quiet(const struct timerthread *tt, int64_t deadline)
 {
 	return unlikely(this_call.in == &tt->engine.inside) &&
-	       tt->driver == DRIVER_THREAD && tt->options.reserve == 0;
+	       tt->driver == DRIVER_THREAD && tt->options.reserve == 0 &&
+	       deadline <= clock_add(tt->engine.until, NS_PER_S);
 }
 
 /* The long way, for all.  now is as in struct timer. */
@@ -65,7 +67,8 @@ static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
 	if (unlikely(!cap_take(&tt->engine.cap, cpu)))
 		return why_full(tt);
 	b = intake_pick(tt->engine.intake, cpu,
-			wants_quiet(tt) || (period > 0 && period <= NS_PER_S));
+			wants_quiet(tt, deadline) ||
+				(period > 0 && period <= NS_PER_S));
 	r = bucket_schedule(b, &tt->engine.wakeup, &t, ret_id);
 	if (unlikely(r < 0))
 		r = schedule_elsewhere(tt, b, &t, ret_id, r);
@@ -77,11 +80,9 @@ static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
 				     timerthread_fn *fn, void *arg,
 				     timerthread_id *ret_id, int64_t now)
 {
-	if (instance_has_short_way(tt)) {
+	if (instance_has_short_way(tt) && !wants_quiet(tt, deadline)) {
 		struct intake *in = tt->engine.intake;
-		uint32_t cpu = cpu_map_pick(&in->cpus);
-		struct bucket *b = wants_quiet(tt) ? intake_pick(in, cpu, true)
-						   : &in->bucket[cpu];
+		struct bucket *b = &in->bucket[cpu_map_pick(&in->cpus)];
 
 		if (likely(schedule_shortly(b, deadline, fn, arg, ret_id)))
 			return 0;

@@ -137,8 +137,9 @@ static void end_bucket(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 
-	e->effort += GIVE_EFFORT;
-	if (!bucket_shrink(t->bucket))
+	if (bucket_shrink(t->bucket))
+		e->effort += GIVE_EFFORT;
+	else
 		t->bucket = NULL;
 }
 

@@ -22,10 +22,11 @@
  *  4. A step is some 256 looks, or gives back 64 KiB, or sifts a block of
  *     entries.  A round needs as many turns as it takes, one right after the
  *     other: some 25 ms for four million slots.
- *  5. It waits for no lock whose holder was preempted: then the next step is
- *     tried a millisecond later.  (Beside 64 threads that schedule and cancel,
- *     on two CPUs, a timer of 1 ms that another thread scheduled ran 0 to 111
- *     times a second when steps waited, and 863 to 1,006 times so.)
+ *  5. A step does not begin while a thread is preempted with the bucket's lock:
+ *     it is tried again in the next turn, after a millisecond at most.  (Beside
+ *     64 threads that schedule and cancel, on two CPUs, a timer of 1 ms that
+ *     another thread scheduled ran 0 to 111 times a second when steps waited,
+ *     and 863 to 1,006 times so.)
  *
  * Entries become stale when a slot is swept.  If a bucket has far more entries
  * than timers, the driver sifts its lanes: it takes out block by block, and

@@ -15,18 +15,21 @@
  * uses another bucket.
  *
  * If there are more buckets than CPUs, the last one is the quiet bucket.  It is
- * for timers that repeat at least once a second, and for those that a timer
- * thread's own callbacks schedule (api/timerthread.c).  The driver takes the
- * lock of such a timer's bucket for each run: to begin and to end it, or to
- * collect the next entry.  A call that holds the lock may be preempted, and
- * then the driver waits until that thread gets a CPU again, even if the driver
- * is a real-time thread.  Few calls use the quiet bucket, so its lock is nearly
- * always free.  (A real-time driver with a timer of 1 ms, beside 8 threads that
- * schedule and cancel and 16 that compute, on two CPUs.  In 5 s, 131 to 134
- * runs were more than 10 ms late when the timer was in the bucket of a CPU, and
- * none or one when it was in the quiet one.  A timer of 1 ms that schedules
- * itself, beside 8 threads that schedule and cancel: 102 to 116 runs a second,
- * and 562 to 801 in the quiet one.)
+ * for timers that repeat at least once a second, and for those that callbacks
+ * on the timer thread schedule, for a second from now at most
+ * (api/timerthread.c).  The driver takes the lock of such a timer's bucket for
+ * each run: to begin and to end it, or to collect the next entry.  A call that
+ * holds the lock may be preempted, and then the driver waits until that thread
+ * gets a CPU again, even if the driver is a real-time thread.  Few calls use
+ * the quiet bucket, so its lock is nearly always free.  (A real-time driver
+ * with a timer of 1 ms, beside 8 threads that schedule and cancel and 16 that
+ * compute, on two CPUs.  In 5 s, 131 to 134 runs were more than 10 ms late when
+ * the timer was in the bucket of a CPU, and none or one when it was in the
+ * quiet one.  A timer of 1 ms that schedules itself, beside 8 threads that
+ * schedule and cancel: 102 to 116 runs a second, and 562 to 801 in the quiet
+ * one.  If callbacks put all their timers there, and 16 threads reschedule
+ * these, one that repeats each millisecond ran 118 to 287 times a second, and
+ * 499 to 639 so.)
  *
  * Timers that repeat less often stay with their CPU.  There may be one for each
  * connection, and if all CPUs schedule into one bucket, a call takes 170 ns

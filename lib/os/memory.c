@@ -19,9 +19,11 @@ static TT_NOINLINE void *taken(void *p, size_t size)
 void *memory_alloc(size_t size)
 {
 	tool_tell(TOOL_IGNORE, NULL, 0);
+	if (size < TT_FAR_APART)
+		return taken(malloc(size), size);
 	/* Some systems want a multiple of the alignment. */
-	return taken(aligned_alloc(TT_FAR_APART, size + -size % TT_FAR_APART),
-		     size);
+	size += -size % TT_FAR_APART;
+	return taken(aligned_alloc(TT_FAR_APART, size), size);
 }
 
 void memory_free(void *p)

@@ -19,7 +19,10 @@
 
 #include <stddef.h>
 
-/* For a few objects, each in cache lines of its own.  NULL: no memory. */
+/*
+ * For a few objects; each that is not small has cache lines of its own.  The
+ * size is at most PTRDIFF_MAX.  NULL: no memory.
+ */
 INTERNAL void *memory_alloc(size_t size);
 
 /* p is from one of these functions, or NULL. */

@@ -224,6 +224,7 @@ START_TEST(the_driver_is_freeing_it)
 	begin();
 	id = next_one(never_runs);
 	s = intake_slot(tt->engine.intake, id);
+	ck_assert_ptr_nonnull(s);
 	drop(id);
 	ticket = atom32_load(&s->ticket);
 	atom32_store(&s->ticket, ticket | TICKET_HANDED_OVER);

@@ -5,8 +5,11 @@
  */
 #include "config.h"
 
+#include "cpus.h"
 #include "fixture.h"
 #include "os/cpu.h"
+
+#define SECOND INT64_C(1000000000)
 
 enum { OTHER, QUIET };
 
@@ -28,13 +31,17 @@ static uint64_t schedule_every(int64_t period)
 	return id;
 }
 
-static uint64_t schedule(void)
+static void ignore(void *arg)
+{
+	(void)arg;
+}
+
+static uint64_t schedule(int64_t deadline)
 {
 	uint64_t id;
 
-	ck_assert_int_eq(
-		timerthread_schedule(tt, TIMERTHREAD_NEVER, post, &ran, &id),
-		0);
+	ck_assert_int_eq(timerthread_schedule(tt, deadline, ignore, NULL, &id),
+			 0);
 	return id;
 }
 
@@ -47,12 +54,15 @@ static uint64_t add(void)
 }
 
 /* What a callback has seen. */
-static int scheduled, repeats, added;
+static int passed, near, far, last, repeats, added;
 
 static void look(void *arg)
 {
 	(void)arg;
-	scheduled = place_of(schedule());
+	passed = place_of(schedule(INT64_MIN));
+	near = place_of(schedule(tt->engine.until + SECOND));
+	far = place_of(schedule(tt->engine.until + SECOND + 1));
+	last = place_of(schedule(TIMERTHREAD_NEVER));
 	repeats = place_of(schedule_every(INT64_MAX));
 	added = place_of(add());
 	sem_post(&ran);
@@ -60,10 +70,13 @@ static void look(void *arg)
 
 static void check_places(int in_callback)
 {
-	ck_assert_int_eq(scheduled, in_callback);
-	ck_assert_int_eq(repeats, in_callback);
-	ck_assert_int_eq(added, in_callback);
-	ck_assert_int_eq(place_of(schedule()), OTHER);
+	ck_assert_int_eq(passed, in_callback);
+	ck_assert_int_eq(near, in_callback);
+	ck_assert_int_eq(far, OTHER);
+	ck_assert_int_eq(last, OTHER);
+	ck_assert_int_eq(repeats, OTHER);
+	ck_assert_int_eq(added, OTHER);
+	ck_assert_int_eq(place_of(schedule(0)), OTHER);
 	ck_assert_int_eq(place_of(add()), OTHER);
 	ck_assert_int_eq(place_of(schedule_every(1)), QUIET);
 	ck_assert_int_eq(place_of(schedule_every(1000000000)), QUIET);
@@ -79,9 +92,15 @@ static void begin(void)
 	ck_assert_int_eq(timerthread_set_buckets(tt, n), 0);
 }
 
+/*
+ * All threads are on one CPU.  In its bucket are others, a little earlier: so
+ * what fn schedules for a second from now could go the short way.
+ */
 static void run_on_thread(timerthread_fn *fn)
 {
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	for (int i = 0; i < 10; i++)
+		schedule(timerthread_now(tt) + SECOND * 9 / 10);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, fn, NULL, NULL), 0);
 	wait_for(&ran);
 }
@@ -113,7 +132,7 @@ static void advance_inner(void *arg)
 
 static void look_from_outside(void *arg)
 {
-	*(int *)arg = place_of(schedule());
+	*(int *)arg = place_of(schedule(0));
 }
 
 START_TEST(of_an_inner_callback)

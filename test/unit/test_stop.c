@@ -298,7 +298,13 @@ static bool is_quiet(void)
 	return quiet;
 }
 
-static sem_t goes_on;
+static sem_t sleeps, goes_on;
+
+static void tell_once(void)
+{
+	before_wait = NULL;
+	sem_post(&sleeps);
+}
 
 static void be_held_up(void)
 {
@@ -309,6 +315,7 @@ static void be_held_up(void)
 /* It is woken, and does not get the mutex for long. */
 static void *stop_late(void *arg)
 {
+	before_wait = tell_once;
 	after_wait = be_held_up;
 	return stopper(arg);
 }
@@ -335,12 +342,13 @@ START_TEST(destroy_is_the_last)
 {
 	pthread_t stop, destroy;
 
+	sem_init(&sleeps, 0, 0);
 	sem_init(&goes_on, 0, 0);
 	start();
 	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(pthread_create(&stop, NULL, stop_late, tt), 0);
-	wait_for_joiners(1);
+	wait_for(&sleeps);
 	ck_assert_int_eq(pthread_create(&destroy, NULL, destroy_and_tell, tt),
 			 0);
 	wait_for_joiners(2);
