@@ -139,7 +139,7 @@ static void use_thread(void)
 	void *arg;
 
 	check(timerthread_create(&tt) == 0);
-	check(timerthread_set_thread_name(tt, "client") == 0);
+	check(timerthread_set_name(tt, "client") == 0);
 	check(timerthread_set_buckets(tt, 2) == 0);
 	check(timerthread_set_clock(tt, CLOCK_MONOTONIC) == 0);
 	check(timerthread_set_slack(tt, TIMERTHREAD_USEC) == 0);

@@ -70,7 +70,7 @@ static struct timerthread *create(const char *name)
 	struct timerthread *tt = NULL;
 
 	check(timerthread_create(&tt));
-	check(timerthread_set_thread_name(tt, name));
+	check(timerthread_set_name(tt, name));
 	return tt;
 }
 

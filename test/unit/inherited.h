@@ -69,9 +69,9 @@ static inline void use_default(void)
 /*
  * Each call of the header on an instance.
  */
-static inline int set_thread_name(struct timerthread *t)
+static inline int set_name(struct timerthread *t)
 {
-	return timerthread_set_thread_name(t, "name");
+	return timerthread_set_name(t, "name");
 }
 
 static inline int set_buckets(struct timerthread *t)
@@ -403,7 +403,7 @@ static const struct {
 	const char *name;
 	int (*call)(struct timerthread *t);
 } calls[] = {
-	{"set_thread_name", set_thread_name},
+	{"set_name", set_name},
 	{"set_buckets", set_buckets},
 	{"set_clock", set_clock},
 	{"set_slack", set_slack},

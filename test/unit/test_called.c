@@ -172,7 +172,7 @@ END_TEST
 START_TEST(options_come_before)
 {
 	begin(_i);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "a"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_name(tt, "a"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), -EBUSY);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
@@ -331,7 +331,7 @@ START_TEST(callbacks_are_part_of_the_call)
 	pthread_getname_np(pthread_self(), name, sizeof(name));
 	driver = _i;
 	setup();
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "unused"), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, "unused"), 0);
 	ck_assert_int_eq(timerthread_set_thread_hooks(tt, never, never, NULL),
 			 0);
 	ck_assert_int_eq(start_here(tt, &fd), 0);

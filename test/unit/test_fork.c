@@ -398,7 +398,7 @@ END_TEST
 
 static void start_in_child(void)
 {
-	NEED(timerthread_set_thread_name(tt, "daemon") == 0);
+	NEED(timerthread_set_name(tt, "daemon") == 0);
 	NEED(timerthread_start(tt, NULL) == 0);
 	NEED(timerthread_schedule_after(tt, 1000, post, &ran, NULL) == 0);
 	wait_for(&ran);

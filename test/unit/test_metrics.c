@@ -256,7 +256,7 @@ static void check_label(const char *name, const char *label)
 	char begin[80];
 
 	setup();
-	ck_assert_int_eq(timerthread_set_thread_name(tt, name), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, name), 0);
 	format();
 	snprintf(begin, sizeof(begin), "timerthread_slots{name=\"%s\"} 0",
 		 label);

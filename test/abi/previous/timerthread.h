@@ -221,7 +221,7 @@ int timerthread_create(struct timerthread **ret_tt);
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
-int timerthread_set_thread_name(struct timerthread *tt, const char *name);
+int timerthread_set_name(struct timerthread *tt, const char *name);
 
 /*
  * Sets the number of buckets, 1 to 1024.  Calls that schedule use the bucket of

@@ -181,7 +181,7 @@ static void choose_name(void)
 
 	for (unsigned i = 0; i < n; i++)
 		name[i] = letters[choose(sizeof(letters) - 1)];
-	agree(timerthread_set_thread_name(model->tt, name) == 0);
+	agree(timerthread_set_name(model->tt, name) == 0);
 }
 
 static void choose_hook(void)

@@ -148,9 +148,9 @@ static void bad_options(void)
 	struct timerthread *tt = model->tt;
 	int64_t negative = -1 - choose_distance();
 
-	agree(timerthread_set_thread_name(tt, NULL) == -EINVAL);
-	agree(timerthread_set_thread_name(tt, "") == -EINVAL);
-	agree(timerthread_set_thread_name(tt, "sixteen letters.") == -EINVAL);
+	agree(timerthread_set_name(tt, NULL) == -EINVAL);
+	agree(timerthread_set_name(tt, "") == -EINVAL);
+	agree(timerthread_set_name(tt, "sixteen letters.") == -EINVAL);
 	agree(timerthread_set_buckets(tt, 0) == -EINVAL);
 	agree(timerthread_set_buckets(tt, 1025 + choose(256)) == -EINVAL);
 	agree(timerthread_set_clock(tt, CLOCK_PROCESS_CPUTIME_ID) == -EINVAL);
@@ -165,7 +165,7 @@ static void late_options(void)
 {
 	struct timerthread *tt = model->tt;
 
-	agree(timerthread_set_thread_name(tt, "late") == -EBUSY);
+	agree(timerthread_set_name(tt, "late") == -EBUSY);
 	agree(timerthread_set_buckets(tt, 1) == -EBUSY);
 	agree(timerthread_set_clock(tt, CLOCK_MONOTONIC) == -EBUSY);
 	agree(timerthread_set_slack(tt, 0) == -EBUSY);
