@@ -2,8 +2,8 @@
 /*
  * plugin-leaves: a plugin leaves, and with it all its timers.
  *
- * All parts of this program share the default instance.  It cannot be stopped
- * or drained, because that would end the timers of the others.  So when a
+ * All parts of this program share the default instance.  It cannot be stopped,
+ * nor all its timers cancelled: that would end those of the others.  So when a
  * plugin leaves, it takes back those timers whose arguments lie in its own
  * memory, with timerthread_cancel_matching: timers that run once, periodic ones
  * and added ones, some of which are running at this moment.  It keeps no list

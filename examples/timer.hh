@@ -91,7 +91,7 @@ class timer
 	// Arms the timer, or changes its deadline.  0 or less: as soon as
 	// possible.  If the function is running, it runs again after that.
 	// False if it will not run, because the instance was stopped, or
-	// timerthread_drain or timerthread_cancel_matching took the timer back.
+	// timerthread_cancel_all or timerthread_cancel_matching took the timer back.
 	// This may happen at any time, also to a function that arms its own
 	// timer: so it is not an exception.
 	// The delay may be of any duration type, also of a floating-point one.

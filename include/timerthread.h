@@ -100,7 +100,7 @@ typedef uint64_t timerthread_id;
  *     task_id             any thread that calls the      none of the library
  *                         library; the timer thread
  *
- * (visit: of timerthread_cancel_matching, timerthread_drain and
+ * (visit: of timerthread_cancel_matching, timerthread_cancel_all and
  * timerthread_visit_running.)  These rules hold for all of them:
  *
  *  - It must return.  If a C++ exception leaves it, the process ends by
@@ -151,9 +151,9 @@ typedef int timerthread_submit_fn(void *ctx, timerthread_fn *run, void *arg);
 typedef uintptr_t timerthread_task_id_fn(void *ctx);
 
 /*
- * timerthread_drain and timerthread_cancel_matching call this for each timer
- * that they take back, with the timer's id, function and argument, and with the
- * ctx that was given to them.
+ * timerthread_cancel_all and timerthread_cancel_matching call this for each
+ * timer that they take back, with the timer's id, function and argument, and
+ * with the ctx that was given to them.
  */
 typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 				  void *arg, void *ctx);
@@ -274,11 +274,11 @@ int timerthread_set_spin(struct timerthread *tt, int64_t ns);
 /*
  * Sets a cap: how many timers there may be at one time.  A call that would
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
- * schedules it until a cancel of it has returned 0, or timerthread_drain or
- * timerthread_cancel_matching has taken it back, or its callback has returned
- * for the last time.  The cap is exact, however many threads schedule and
- * cancel at the same time.  It adds one atomic operation to each schedule and
- * each cancel, and now and then a lock.
+ * schedules it until a cancel of it has returned 0, or timerthread_cancel_all
+ * or timerthread_cancel_matching has taken it back, or its callback has
+ * returned for the last time.  The cap is exact, however many threads schedule
+ * and cancel at the same time.  It adds one atomic operation to each schedule
+ * and each cancel, and now and then a lock.
  * 0, the default: no cap.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -732,8 +732,8 @@ int timerthread_cancel_matching(struct timerthread *tt,
  * -EINVAL: tt or visit is NULL.  -EPERM: tt is the default instance, which
  * other parts of the process share.
  */
-int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
-		      void *ctx);
+int timerthread_cancel_all(struct timerthread *tt, timerthread_visit_fn *visit,
+			   void *ctx);
 
 /*
  * Stores the time by which the driver must work next; never a time before now.
@@ -785,9 +785,9 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_DEAD = 2,
 	TIMERTHREAD_STAT_UNARMED = 3,
 	/* Timers since the start: scheduled; cancelled, that is, by a call that
-	 * returned 0, by timerthread_drain or timerthread_cancel_matching; of
-	 * these, the ones taken back by timerthread_drain; and those whose
-	 * memory was recycled. */
+	 * returned 0, by timerthread_cancel_all or timerthread_cancel_matching;
+	 * of these, the ones taken back by timerthread_cancel_all; and those
+	 * whose memory was recycled. */
 	TIMERTHREAD_STAT_SCHEDULED = 10,
 	TIMERTHREAD_STAT_CANCELLED = 11,
 	TIMERTHREAD_STAT_DRAINED = 12,

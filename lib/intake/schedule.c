@@ -37,7 +37,7 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	s = slots_take(&b->slots);
 	word = atom32_load(&s->state);
 	id = slot_id(s, word);
-	/* As soon as the timer is armed, it may be drained. */
+	/* As soon as it is armed, cancel_all may visit the timer. */
 	if (ret_id)
 		*ret_id = id;
 	tool_release(s);

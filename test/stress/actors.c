@@ -193,7 +193,7 @@ static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 int do_drain(struct actor *me)
 {
 	struct drain d = {.me = me, .start = stamp()};
-	int n = timerthread_drain(tt, visit, &d);
+	int n = timerthread_cancel_all(tt, visit, &d);
 
 	if (n != d.visits) {
 		fprintf(stderr, "stress: %d visits, and drain returned %d\n",

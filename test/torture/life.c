@@ -399,7 +399,7 @@ static void step(struct life *l)
 	else if (dice < 252)
 		drive(l);
 	else if (dice == 252 && random_below(&l->rng, 8) == 0)
-		NEED(l, timerthread_drain(l->tt, drained, l) >= 0);
+		NEED(l, timerthread_cancel_all(l->tt, drained, l) >= 0);
 	else if (dice == 253)
 		cancel_matching(l, a);
 	else

@@ -365,9 +365,9 @@ static inline void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
 	abort();
 }
 
-static inline int drain(struct timerthread *t)
+static inline int cancel_all(struct timerthread *t)
 {
-	return timerthread_drain(t, no_visit, NULL);
+	return timerthread_cancel_all(t, no_visit, NULL);
 }
 
 static inline int match_all(timerthread_id id, timerthread_fn *fn, void *arg,
@@ -441,7 +441,7 @@ static const struct {
 	{"get_deadline", get_deadline},
 	{"get_next_deadline", get_next_deadline},
 	{"get_next_deadline, nowhere", get_next_deadline_nowhere},
-	{"drain", drain},
+	{"cancel_all", cancel_all},
 	{"cancel_matching", cancel_matching},
 	{"cancel_matching, nothing", cancel_matching_nothing},
 	{"get_stat", get_stat},

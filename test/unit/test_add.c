@@ -165,7 +165,7 @@ START_TEST(after_stop)
 	check_gone_or(unarmed, -ESHUTDOWN);
 	check_gone_or(armed, -ESHUTDOWN);
 	check_gone_or(once, -ESHUTDOWN);
-	ck_assert_int_eq(drain(), 1);
+	ck_assert_int_eq(cancel_all(), 1);
 	check_gone_or(periodic, -ESHUTDOWN);
 	check_counts(0, 0);
 	end();
@@ -1066,7 +1066,7 @@ START_TEST(the_cap_counts_them)
 	wait_for_places(1);
 	add_it(count);
 	check_full();
-	ck_assert_int_eq(drain(), 2);
+	ck_assert_int_eq(cancel_all(), 2);
 	wait_for_places(2);
 	end();
 }
@@ -1119,12 +1119,12 @@ static void check_visit(timerthread_id id, timerthread_fn *fn, void *arg,
 static void check_drained(timerthread_id *ids)
 {
 	visited = 0;
-	ck_assert_int_eq(timerthread_drain(tt, check_visit, ids), 1);
+	ck_assert_int_eq(timerthread_cancel_all(tt, check_visit, ids), 1);
 	ck_assert_int_eq(visited, 1);
 	check_gone(ids[0]);
 }
 
-START_TEST(drain_takes_them)
+START_TEST(cancel_all_takes_them)
 {
 	timerthread_id id;
 
@@ -1146,10 +1146,10 @@ START_TEST(drain_takes_them)
 	/* Not one that is running; it is not pending, nor unarmed. */
 	add_it(hold_and_count);
 	run_it();
-	ck_assert_int_eq(drain(), 0);
+	ck_assert_int_eq(cancel_all(), 0);
 	ck_assert_int_eq(arm(it.id, TIMERTHREAD_NEVER), 0);
 	let_it_end();
-	ck_assert_int_eq(drain(), 1);
+	ck_assert_int_eq(cancel_all(), 1);
 	check_gone(it.id);
 	end();
 }
@@ -1388,7 +1388,7 @@ START_TEST(threads_share_timers)
 	settle();
 	ck_assert_uint_eq(atom32_load(&shared_runs), before + SHARED);
 	check_counts(0, SHARED);
-	ck_assert_int_eq(drain(), SHARED);
+	ck_assert_int_eq(cancel_all(), SHARED);
 	end();
 }
 END_TEST
@@ -1431,7 +1431,7 @@ int main(void)
 		one_that_repeats_stays_if_disarmed_meanwhile,
 		the_cap_counts_them,
 		they_are_counted,
-		drain_takes_them,
+		cancel_all_takes_them,
 		arming_leaves_nothing_behind,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		a_reserve_is_enough,

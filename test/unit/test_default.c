@@ -84,7 +84,7 @@ START_TEST(cannot_be_ended_or_set)
 			 -EBUSY);
 	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, no_hook, NULL),
 			 -EBUSY);
-	ck_assert_int_eq(timerthread_drain(tt, visit, NULL), -EPERM);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, NULL), -EPERM);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
 	ck_assert(works(tt));
 }

@@ -282,7 +282,7 @@ static void stopped_unstarted(void)
 	NEED(timerthread_stop(tt) == 0);
 	NEED(timerthread_start(tt, NULL) == -ESHUTDOWN);
 	NEED(timerthread_schedule(tt, 0, never, NULL, NULL) == -ESHUTDOWN);
-	NEED(timerthread_drain(tt, no_visit, NULL) == 0);
+	NEED(timerthread_cancel_all(tt, no_visit, NULL) == 0);
 	timerthread_destroy(tt);
 }
 

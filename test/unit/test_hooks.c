@@ -333,7 +333,7 @@ static void use_at_exit(void *arg)
 	result[2] = timerthread_schedule(tt, 0, never, NULL, NULL);
 	result[3] = timerthread_reschedule(tt, pending_id, 0);
 	result[4] = timerthread_stop(tt);
-	result[5] = timerthread_drain(tt, visit, &drained_id);
+	result[5] = timerthread_cancel_all(tt, visit, &drained_id);
 	result[6] = timerthread_start(tt, NULL);
 }
 

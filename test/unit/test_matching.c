@@ -93,7 +93,7 @@ static int match_all(timerthread_id id, timerthread_fn *fn, void *arg,
 	return 1;
 }
 
-static int cancel_all(void)
+static int take_all(void)
 {
 	return timerthread_cancel_matching(tt, match_all, NULL, NULL);
 }
@@ -117,26 +117,26 @@ START_TEST(arguments)
 	setup();
 	ck_assert_int_eq(timerthread_cancel_matching(tt, NULL, visit, NULL),
 			 -EINVAL);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 0);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	ck_assert_int_eq(timerthread_cancel_matching(tt, NULL, NULL, NULL),
 			 -EINVAL);
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	/* After stop, too. */
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	add(never, NULL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(cancel_all(), 2);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 2);
+	ck_assert_int_eq(take_all(), 0);
 	end();
 }
 END_TEST
 
 static void refused_in_child(void)
 {
-	NEED(cancel_all() == -ECHILD);
+	NEED(take_all() == -ECHILD);
 	NEED(timerthread_cancel_matching(tt, NULL, NULL, NULL) == -ECHILD);
 	timerthread_destroy(tt);
 }
@@ -146,7 +146,7 @@ START_TEST(in_a_child)
 	start();
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	in_child(refused_in_child);
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	end();
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(those_that_are_not_armed)
 	for (int i = 0; i < 4; i++)
 		check_gone(id[i]);
 	ck_assert_uint_eq(STAT(UNARMED), 1);
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	ck_assert_uint_eq(STAT(UNARMED), 0);
 	end();
 }
@@ -305,7 +305,7 @@ START_TEST(places_come_back)
 		}
 		ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
 				 -EAGAIN);
-		ck_assert_int_eq(cancel_all(), 20);
+		ck_assert_int_eq(take_all(), 20);
 		wait_for_places(20);
 	}
 	end();
@@ -566,7 +566,7 @@ static struct {
 static void cancel_from_inside(void *arg)
 {
 	inside.runs++;
-	inside.result = cancel_all();
+	inside.result = take_all();
 	sem_post(arg);
 }
 
@@ -577,7 +577,7 @@ static void check_inside_once(int result)
 	settle();
 	ck_assert_int_eq(inside.runs, 1);
 	check_gone(inside.id);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 0);
 	memset(&inside, 0, sizeof(inside));
 }
 
@@ -611,7 +611,7 @@ static void arm_and_cancel(void *arg)
 	inside.runs++;
 	inside.result = arm(inside.id, 0);
 	if (inside.result == 0)
-		inside.result = cancel_all();
+		inside.result = take_all();
 	sem_post(arg);
 }
 
@@ -650,7 +650,7 @@ START_TEST(from_another_callback)
 	settle();
 	ck_assert_int_eq(inside.result, 1);
 	ck_assert_int_gt(deadline_of(inside.id), now());
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	end();
 }
 END_TEST
@@ -968,7 +968,7 @@ START_TEST(none_runs_when_it_has_returned)
 		before = atom32_load(&often);
 		while (atom32_load(&often) - before < (uint32_t)round)
 			sched_yield();
-		ck_assert_int_le(cancel_all(), 5);
+		ck_assert_int_le(take_all(), 5);
 		ck_assert_uint_eq(atom32_load(&running), 0);
 		before = atom32_load(&often);
 		settle();

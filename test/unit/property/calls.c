@@ -313,11 +313,11 @@ static void drained(timerthread_id id, timerthread_fn *fn, void *key, void *ctx)
 		check_none(id);
 }
 
-void do_drain(void)
+void do_cancel_all(void)
 {
 	uint64_t expected = model->pending.n + model->unarmed.n, n = 0;
 
-	agree(timerthread_drain(model->tt, drained, &n) == (int)expected);
+	agree(timerthread_cancel_all(model->tt, drained, &n) == (int)expected);
 	agree(n == expected && model->pending.n + model->unarmed.n == 0);
 	model->counts.drained += n;
 }

@@ -64,7 +64,7 @@ static void no_instance(void)
 	agree(timerthread_cancel_wait(NULL, id) == -EINVAL);
 	agree(timerthread_get_deadline(NULL, id, &time) == -EINVAL);
 	agree(timerthread_get_next_deadline(NULL, &time) == -EINVAL);
-	agree(timerthread_drain(NULL, drained, NULL) == -EINVAL);
+	agree(timerthread_cancel_all(NULL, drained, NULL) == -EINVAL);
 	agree(timerthread_get_stat(NULL, TIMERTHREAD_STAT_FIRED, &value) ==
 	      -EINVAL);
 	agree(timerthread_take_snapshot(NULL, &s) == -EINVAL);
@@ -96,7 +96,7 @@ static void bad_timers(void)
 	agree(timerthread_cancel_take(tt, id, NULL) == -EINVAL);
 	agree(timerthread_get_deadline(tt, id, NULL) == -EINVAL);
 	agree(timerthread_get_next_deadline(tt, NULL) == -EINVAL);
-	agree(timerthread_drain(tt, NULL, NULL) == -EINVAL);
+	agree(timerthread_cancel_all(tt, NULL, NULL) == -EINVAL);
 }
 
 /* The numbers between those that mean something, and beyond. */
