@@ -64,12 +64,12 @@ class timer
 	    : closure_(std::make_unique<closure_of<std::decay_t<F>>>(
 		      tt, std::forward<F>(fn)))
 	{
-		const int r =
-			timerthread_add(tt, run, closure_.get(), &closure_->id);
+		const int r = timerthread_prepare(tt, run, closure_.get(),
+						  &closure_->id);
 
 		if (r < 0)
 			throw std::system_error(-r, std::generic_category(),
-						"timerthread_add");
+						"timerthread_prepare");
 	}
 
 	timer(timer &&) = default;

@@ -120,13 +120,13 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 	return schedule(tt, first, fn, arg, ret_id, 0, period);
 }
 
-TT_EXPORT int timerthread_add(struct timerthread *tt, timerthread_fn *fn,
-			      void *arg, timerthread_id *ret_id)
+TT_EXPORT int timerthread_prepare(struct timerthread *tt, timerthread_fn *fn,
+				  void *arg, timerthread_id *ret_id)
 {
 	if (unlikely(!tt || !fn || !ret_id))
 		return instance_check(tt, false);
 	return schedule(tt, TIMERTHREAD_NEVER, fn, arg, ret_id, 0,
-			PERIOD_ADDED);
+			PERIOD_PREPARED);
 }
 
 /*

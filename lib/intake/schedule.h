@@ -49,7 +49,7 @@
 #include "base/probe.h"
 #include "intake/arrival.h"
 
-/* As timerthread_schedule_every, or _add.  The arguments were checked. */
+/* As timerthread_schedule_every, or _prepare.  The arguments were checked. */
 INTERNAL int bucket_schedule(struct bucket *b, struct wakeup *w,
 			     const struct timer *t, uint64_t *ret_id);
 

@@ -215,7 +215,7 @@ static void use_woken(void)
 }
 
 /* A timer that lives with its owner; the clock stands still. */
-static void use_added(void)
+static void use_prepared(void)
 {
 	unsigned visits = seen.visits;
 	struct timerthread *tt;
@@ -226,7 +226,7 @@ static void use_added(void)
 	check(timerthread_set_data(tt, &seen) == 0);
 	check(timerthread_get_data(tt) == &seen);
 	check(timerthread_start_virtual(tt, 0) == 0);
-	check(timerthread_add(tt, run, &seen, &id) == 0);
+	check(timerthread_prepare(tt, run, &seen, &id) == 0);
 	check(stat_of(tt, TIMERTHREAD_STAT_UNARMED) == 1);
 	check(timerthread_reschedule(tt, id, 1) == 0);
 	check(timerthread_disarm(tt, id) == 0);
@@ -329,7 +329,7 @@ int main(void)
 	use_thread();
 	use_polled();
 	use_woken();
-	use_added();
+	use_prepared();
 	use_virtual();
 	look_in();
 	check(timerthread_default(&tt) == 0);

@@ -21,8 +21,8 @@ run() {
 	esac
 }
 
-run unit/test_add
-run unit/test_add_race
+run unit/test_prepare
+run unit/test_prepare_race
 run unit/test_api
 run unit/test_cancel_wait
 run unit/test_current

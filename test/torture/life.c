@@ -19,14 +19,14 @@
 
 enum { TIMERS = 48, STEPS = 300, JOBS = 1 << 12, TEXT = 32768 };
 
-#define MS    INT64_C(1000000)
-#define ADDED (-1)
+#define MS       INT64_C(1000000)
+#define PREPARED (-1)
 
 struct account {
 	struct life *life;
 	timerthread_id id;
 	_Atomic int64_t earliest; /* no deadline of it was earlier */
-	int64_t period;           /* ADDED: it was added */
+	int64_t period;           /* PREPARED: it was prepared */
 	bool gone;                /* a cancel returned 0, or it was drained */
 	bool ended;               /* a cancel returned 1 */
 	unsigned taken; /* disarms that met a run, and may have ended it */
@@ -245,10 +245,11 @@ static void schedule(struct life *l)
 	a->rng = next_random(&l->rng);
 	a->period = random_below(&l->rng, 4) ? 0 : 1 + random_delay(l);
 	if (random_below(&l->rng, 8) == 0)
-		a->period = ADDED;
-	atomic_store(&a->earliest, a->period == ADDED ? INT64_MAX : deadline);
-	if (a->period == ADDED)
-		r = timerthread_add(l->tt, run, a, &a->id);
+		a->period = PREPARED;
+	atomic_store(&a->earliest,
+		     a->period == PREPARED ? INT64_MAX : deadline);
+	if (a->period == PREPARED)
+		r = timerthread_prepare(l->tt, run, a, &a->id);
 	else if (a->period)
 		r = timerthread_schedule_every(l->tt, deadline, a->period, run,
 					       a, &a->id);

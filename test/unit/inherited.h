@@ -165,10 +165,10 @@ static inline int schedule_every(struct timerthread *t)
 	return id == 5 ? r : 1;
 }
 
-static inline int add(struct timerthread *t)
+static inline int prepare(struct timerthread *t)
 {
 	timerthread_id id = 5;
-	int r = timerthread_add(t, never, NULL, &id);
+	int r = timerthread_prepare(t, never, NULL, &id);
 
 	return id == 5 ? r : 1;
 }
@@ -423,7 +423,7 @@ static const struct {
 	{"schedule", schedule},
 	{"schedule_after", schedule_after},
 	{"schedule_every", schedule_every},
-	{"add", add},
+	{"prepare", prepare},
 	{"reschedule", reschedule},
 	{"reschedule, running", reschedule_running},
 	{"reschedule_after", reschedule_after},

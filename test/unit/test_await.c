@@ -240,7 +240,7 @@ START_TEST(a_later_run_is_not_waited_for)
 	struct canceller c = {.s = s};
 
 	set_up();
-	s->period = PERIOD_ADDED;
+	s->period = PERIOD_PREPARED;
 	c.id = slot_id(s, atom32_load(&s->state));
 	ck_assert_int_eq(pthread_create(&c.thread, NULL, disarm, &c), 0);
 	while (sleeping() < 1)
@@ -263,7 +263,7 @@ START_TEST(what_is_cancelled_has_no_later_run)
 	uint64_t id;
 
 	set_up();
-	s->period = PERIOD_ADDED;
+	s->period = PERIOD_PREPARED;
 	id = slot_id(s, atom32_load(&s->state));
 	ck_assert_int_eq(slot_cancel(s, id), 1);
 	ck_assert_int_eq(slot_disarm(s, id, true), 1);

@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "added.h"
 #include "child.h"
+#include "prepared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,7 +172,7 @@ static void with_wake(void)
 
 	ck_assert_int_eq(timerthread_set_wake(tt, wake, NULL), 0);
 	ck_assert_int_eq(timerthread_start_polled(tt, NULL), 0);
-	id = add(never, NULL);
+	id = prepare(never, NULL);
 	ck_assert_int_eq(arm(id, TIMERTHREAD_NEVER), 0);
 	ck_assert_int_eq(timerthread_dispatch(tt), 0);
 	ck_assert_int_eq(timerthread_get_next_deadline(tt, &t), 0);

@@ -38,23 +38,23 @@ static uint64_t schedule(void)
 	return id;
 }
 
-static uint64_t add(void)
+static uint64_t prepare(void)
 {
 	uint64_t id;
 
-	ck_assert_int_eq(timerthread_add(tt, post, &ran, &id), 0);
+	ck_assert_int_eq(timerthread_prepare(tt, post, &ran, &id), 0);
 	return id;
 }
 
 /* What a callback has seen. */
-static int scheduled, repeats, added;
+static int scheduled, repeats, prepared;
 
 static void look(void *arg)
 {
 	(void)arg;
 	scheduled = place_of(schedule());
 	repeats = place_of(schedule_every(INT64_MAX));
-	added = place_of(add());
+	prepared = place_of(prepare());
 	sem_post(&ran);
 }
 
@@ -62,9 +62,9 @@ static void check_places(int in_callback)
 {
 	ck_assert_int_eq(scheduled, in_callback);
 	ck_assert_int_eq(repeats, in_callback);
-	ck_assert_int_eq(added, in_callback);
+	ck_assert_int_eq(prepared, in_callback);
 	ck_assert_int_eq(place_of(schedule()), OTHER);
-	ck_assert_int_eq(place_of(add()), OTHER);
+	ck_assert_int_eq(place_of(prepare()), OTHER);
 	ck_assert_int_eq(place_of(schedule_every(1)), QUIET);
 	ck_assert_int_eq(place_of(schedule_every(1000000000)), QUIET);
 	ck_assert_int_eq(place_of(schedule_every(1000000001)), OTHER);

@@ -39,7 +39,7 @@ static int argument, seen, state;
 
 static void setup(void)
 {
-	const struct timer t = {NOW, PERIOD_ADDED, NULL, NULL, 0};
+	const struct timer t = {NOW, PERIOD_PREPARED, NULL, NULL, 0};
 	uint32_t word;
 
 	waits_init();

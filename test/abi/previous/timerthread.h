@@ -590,8 +590,8 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
  * anything else.
  * Errors as timerthread_schedule, and -EINVAL: ret_id is NULL.
  */
-int timerthread_add(struct timerthread *tt, timerthread_fn *fn, void *arg,
-		    timerthread_id *ret_id);
+int timerthread_prepare(struct timerthread *tt, timerthread_fn *fn, void *arg,
+			timerthread_id *ret_id);
 
 /*
  * Returns a round time from deadline to deadline + slack: the one that can be
@@ -611,10 +611,10 @@ int64_t timerthread_round(int64_t deadline, int64_t slack);
  * does not repeat can reschedule its own timer: then the timer runs again.
  * Once such a callback has begun, no other caller can reschedule the timer
  * until the callback has done so.
- * A timer from timerthread_add can be rescheduled at any time, by any thread.
- * If its callback is running, it runs again after that.  If a run is about to
- * begin, 0 does not tell whether that run was moved, or begins now and another
- * one follows.
+ * A timer from timerthread_prepare can be rescheduled at any time, by any
+ * thread.  If its callback is running, it runs again after that.  If a run is
+ * about to begin, 0 does not tell whether that run was moved, or begins now and
+ * another one follows.
  * -ENOENT: the timer has ended, or its callback has begun (see above), or it
  * was cancelled while its callback was running, or tt never gave this id.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
@@ -635,7 +635,7 @@ int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
  * happen.
  * Returns 1 if its callback is running now, on another thread or because it is
  * the caller: the timer is not armed after that run.  (A timer that neither is
- * from timerthread_add nor repeats ends with that run, unless the callback
+ * from timerthread_prepare nor repeats ends with that run, unless the callback
  * reschedules it.)  After stop, timers can still be disarmed.
  * -ENOENT: it is unarmed (everything that its callback wrote is visible to
  * the caller), or it has ended, or tt never gave this id.  -EINVAL: tt is NULL.
@@ -658,9 +658,9 @@ int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id);
  * still give both values to its match function.)  So for a timer that runs
  * once, the caller that gets 0 owns what arg points to; if no caller gets 0,
  * the callback owns it when it runs.  (The callback of a timer that is
- * periodic, from timerthread_add, or rescheduled by its own callback does not
- * know which run is its last.  There, the caller that cancels the timer owns
- * it: see timerthread_cancel_wait.)
+ * periodic, from timerthread_prepare, or rescheduled by its own callback does
+ * not know which run is its last.  There, the caller that cancels the timer
+ * owns it: see timerthread_cancel_wait.)
  * Returns 1 if the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.
  * After stop, timers that are pending or unarmed can still be cancelled.
@@ -725,9 +725,9 @@ int timerthread_cancel_matching(struct timerthread *tt,
  * visit for it, on the calling thread.  Returns their number (INT_MAX: that
  * many or more).
  * A timer that is scheduled meanwhile may be visited or not.  A timer whose
- * callback is running is not taken back; if it repeats, is from timerthread_add
- * or is rescheduled by its callback, it goes on.  No other call on tt waits
- * while visit runs; at times one waits for some microseconds.
+ * callback is running is not taken back; if it repeats, is from
+ * timerthread_prepare or is rescheduled by its callback, it goes on.  No other
+ * call on tt waits while visit runs; at times one waits for some microseconds.
  * After a stop that returned 0, these are all timers that will never run.
  * -EINVAL: tt or visit is NULL.  -EPERM: tt is the default instance, which
  * other parts of the process share.

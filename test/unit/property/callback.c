@@ -148,7 +148,7 @@ static void ended(void)
 	if (model->again)
 		model_set(model->running);
 	else if (!model->cancelled &&
-		 (model->running.added || model->running.period > 0))
+		 (model->running.prepared || model->running.period > 0))
 		model_keep(model->running);
 	else
 		model_over(model->running.id);

@@ -51,7 +51,7 @@ static void no_instance(void)
 	      -EINVAL);
 	agree(timerthread_schedule_every(NULL, 0, 1, property_fired, NULL,
 					 NULL) == -EINVAL);
-	agree(timerthread_add(NULL, property_fired, NULL, &id) == -EINVAL);
+	agree(timerthread_prepare(NULL, property_fired, NULL, &id) == -EINVAL);
 	agree(timerthread_disarm(NULL, id) == -EINVAL);
 	agree(timerthread_disarm_wait(NULL, id) == -EINVAL);
 	agree(timerthread_cancel_matching(NULL, matched, drained, NULL) ==
@@ -84,8 +84,8 @@ static void bad_timers(void)
 	agree(timerthread_schedule(tt, 0, NULL, NULL, &id) == -EINVAL);
 	agree(timerthread_schedule_after(tt, 0, NULL, NULL, &id) == -EINVAL);
 	agree(timerthread_schedule_every(tt, 0, 1, NULL, NULL, &id) == -EINVAL);
-	agree(timerthread_add(tt, NULL, NULL, &id) == -EINVAL);
-	agree(timerthread_add(tt, property_fired, NULL, NULL) == -EINVAL);
+	agree(timerthread_prepare(tt, NULL, NULL, &id) == -EINVAL);
+	agree(timerthread_prepare(tt, property_fired, NULL, NULL) == -EINVAL);
 	agree(timerthread_cancel_matching(tt, NULL, drained, NULL) == -EINVAL);
 	agree(timerthread_schedule_every(tt, 0, period, property_fired, NULL,
 					 &id) == -EINVAL);

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "added.h"
+#include "prepared.h"
 #include "tasks.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void start_with_it(timerthread_fn *fn)
 {
 	start_with(VIRTUAL, keep);
 	memset(&it, 0, sizeof(it));
-	it.id = add(fn, &ran);
+	it.id = prepare(fn, &ran);
 }
 
 /* It is due, and a task of the executor. */
@@ -312,7 +312,7 @@ START_TEST(random_against_a_model)
 	rng = test_seed();
 	start_with(VIRTUAL, keep);
 	for (int i = 0; i < TIMERS; i++)
-		known[i].id = add(run, &known[i]);
+		known[i].id = prepare(run, &known[i]);
 	for (int i = 0; i < STEPS; i++)
 		random_step();
 	for (int i = 0; i < 5; i++) {
@@ -347,5 +347,5 @@ int main(void)
 		random_against_a_model,
 	};
 
-	return RUN_TESTS("add_executor", tests);
+	return RUN_TESTS("prepare_executor", tests);
 }
