@@ -261,6 +261,7 @@ static void use_virtual(void)
 	check(timerthread_advance(tt, 1) == 1);
 	wait_for_run();
 	check(timerthread_cancel_wait(tt, once) == -ENOENT);
+	check(timerthread_cancel_wait_until(tt, once, 0) == -ENOENT);
 
 	check(timerthread_schedule_every(tt, 0, second, run_late, &seen,
 					 &every) == 0);

@@ -285,7 +285,9 @@ static void cancel(struct life *l, struct account *a, uint64_t how)
 		break;
 	default:
 		/* Nobody but this thread runs an executor's callbacks. */
-		note_cancel(l, a, timerthread_cancel_wait(l->tt, a->id));
+		note_cancel(l, a,
+			    timerthread_cancel_wait_until(
+				    l->tt, a->id, TIMERTHREAD_NEVER - 1));
 		NEED(l, atomic_load(&a->runs) == atomic_load(&a->returned));
 	}
 }

@@ -228,6 +228,11 @@ static inline int cancel_wait_running(struct timerthread *t)
 	return timerthread_cancel_wait(t, running_id);
 }
 
+static inline int cancel_wait_until(struct timerthread *t)
+{
+	return timerthread_cancel_wait_until(t, running_id, TIMERTHREAD_NEVER);
+}
+
 static inline int cancel_nothing(struct timerthread *t)
 {
 	return timerthread_cancel(t, 0);
@@ -438,6 +443,7 @@ static const struct {
 	{"cancel_take, nowhere", cancel_take_nothing},
 	{"cancel_wait", cancel_wait},
 	{"cancel_wait, running", cancel_wait_running},
+	{"cancel_wait_until", cancel_wait_until},
 	{"get_deadline", get_deadline},
 	{"get_next_deadline", get_next_deadline},
 	{"get_next_deadline, nowhere", get_next_deadline_nowhere},

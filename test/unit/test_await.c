@@ -58,7 +58,7 @@ static atom32 over[TIMERS];
 static int cancel_and_wait(struct slot *s, uint64_t id)
 {
 	await_begin(&await);
-	return await_end(&await, NULL, s, id, 0, slot_cancel(s, id));
+	return await_end(&await, NULL, s, id, 0, INT64_MAX, slot_cancel(s, id));
 }
 
 static void *cancel(void *arg)
@@ -230,7 +230,8 @@ static void *disarm(void *arg)
 	await_begin(&await);
 	slot_disarm(c->s, c->id, true);
 	atom32_store(&c->s->ticket, ticket);
-	c->result = await_end(&await, &bucket, c->s, c->id, ticket, 1);
+	c->result =
+		await_end(&await, &bucket, c->s, c->id, ticket, INT64_MAX, 1);
 	return NULL;
 }
 

@@ -80,7 +80,7 @@ static void drive(void)
 
 static void wait_for_it(void)
 {
-	await_end(&await, &bucket, &slot, id, ticket, 1);
+	await_end(&await, &bucket, &slot, id, ticket, INT64_MAX, 1);
 	seen = argument;
 	state = slot_state(atom32_load(&slot.state));
 }

@@ -520,9 +520,9 @@ int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
  * instance, nothing happens.  This waits for callbacks that are running, which
  * may use tt until they return, for threads that are in timerthread_dispatch or
  * timerthread_advance, and for threads that wait for a callback in
- * timerthread_stop, timerthread_stop_until, timerthread_cancel_wait or
- * timerthread_disarm_wait.  No other call on tt may be running, and none may
- * follow.
+ * timerthread_stop, timerthread_stop_until, timerthread_cancel_wait,
+ * timerthread_cancel_wait_until or timerthread_disarm_wait.  No other call on
+ * tt may be running, and none may follow.
  * A callback of tt may destroy tt.  Then this returns immediately, and from
  * then on no callback may use tt.  The memory is freed when all callbacks of
  * tt, and the calls that run them, have returned.  No other call on tt may be
@@ -689,6 +689,18 @@ int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
  * -EDEADLK: called from the callback of that timer; nothing was cancelled.
  */
 int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
+
+/*
+ * As timerthread_cancel_wait, but does not wait longer than until the deadline,
+ * as timerthread_now(tt) counts.  (On a virtual clock: as long in real time as
+ * the deadline is away when this is called.)  If tt's clock is set meanwhile,
+ * that does not change how long this waits.
+ * -ETIMEDOUT: the timer is cancelled, and its callback is still running; until
+ * it has returned, it may use what arg points to.  This, or another function
+ * that cancels, may be called again to find out whether it has.
+ */
+int timerthread_cancel_wait_until(struct timerthread *tt, timerthread_id id,
+				  int64_t deadline);
 
 /*
  * Stores the deadline of a pending timer.  If the timer's callback is running,

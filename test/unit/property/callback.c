@@ -127,6 +127,8 @@ void do_self(void)
 	case 1:
 		agree(timerthread_cancel_wait(model->tt, model->running.id) ==
 		      -EDEADLK);
+		agree(timerthread_cancel_wait_until(
+			      model->tt, model->running.id, 0) == -EDEADLK);
 		break;
 	case 2:
 		get_own_deadline();

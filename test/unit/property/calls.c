@@ -164,7 +164,9 @@ void model_cancel(struct list *from, size_t i)
 		agree(arg == l->key);
 		break;
 	case 1:
-		agree(timerthread_cancel_wait(model->tt, id) == 0);
+		agree((i % 2 ? timerthread_cancel_wait(model->tt, id)
+			     : timerthread_cancel_wait_until(
+				       model->tt, id, l->deadline)) == 0);
 		break;
 	default:
 		agree(timerthread_cancel(model->tt, id) == 0);
@@ -230,6 +232,7 @@ static void check_none(timerthread_id id)
 		none = -ESHUTDOWN;
 	agree(timerthread_cancel(model->tt, id) == -ENOENT);
 	agree(timerthread_cancel_wait(model->tt, id) == -ENOENT);
+	agree(timerthread_cancel_wait_until(model->tt, id, 0) == -ENOENT);
 	agree(timerthread_cancel_take(model->tt, id, &key) == -ENOENT);
 	agree(key == &deadline);
 	agree(timerthread_disarm(model->tt, id) == -ENOENT);

@@ -62,6 +62,7 @@ static void no_instance(void)
 	agree(timerthread_cancel(NULL, id) == -EINVAL);
 	agree(timerthread_cancel_take(NULL, id, &arg) == -EINVAL);
 	agree(timerthread_cancel_wait(NULL, id) == -EINVAL);
+	agree(timerthread_cancel_wait_until(NULL, id, 0) == -EINVAL);
 	agree(timerthread_get_deadline(NULL, id, &time) == -EINVAL);
 	agree(timerthread_get_next_deadline(NULL, &time) == -EINVAL);
 	agree(timerthread_cancel_all(NULL, drained, NULL) == -EINVAL);
