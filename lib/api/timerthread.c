@@ -120,6 +120,16 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 	return schedule(tt, first, fn, arg, ret_id, 0, period);
 }
 
+TT_EXPORT int timerthread_schedule_every_after(struct timerthread *tt,
+					       int64_t delay, int64_t period,
+					       timerthread_fn *fn, void *arg,
+					       timerthread_id *ret_id)
+{
+	int64_t first = clock_add(timerthread_now(tt), delay);
+
+	return timerthread_schedule_every(tt, first, period, fn, arg, ret_id);
+}
+
 TT_EXPORT int timerthread_prepare(struct timerthread *tt, timerthread_fn *fn,
 				  void *arg, timerthread_id *ret_id)
 {
@@ -186,11 +196,9 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 {
 	struct slot *s;
 	void *arg;
-	int r;
+	int r = likely(ret_arg != NULL) ? find_slot(tt, id, &s)
+					: instance_check(tt, false);
 
-	if (unlikely(!tt || !ret_arg))
-		return instance_check(tt, false);
-	r = find_slot(tt, id, &s);
 	if (unlikely(r < 0))
 		return r;
 	r = cancelled(tt, s, id, slot_take(s, id, &arg));
@@ -217,7 +225,6 @@ static int end_and_wait(struct timerthread *tt, timerthread_id id, bool cancels,
 			int64_t deadline)
 {
 	uint32_t ticket = 0;
-	struct engine *e;
 	struct slot *s;
 	int r = find_slot(tt, id, &s);
 
@@ -230,12 +237,12 @@ static int end_and_wait(struct timerthread *tt, timerthread_id id, bool cancels,
 	/* It was running, and still is if the caller is its callback. */
 	if (instance_inside(tt, id))
 		return -EDEADLK;
-	e = &tt->engine;
 	deadline = instance_steady_time(tt, deadline);
-	await_begin(&e->await);
+	await_begin(&tt->engine.await);
 	r = cancels ? cancelled(tt, s, id, slot_cancel(s, id))
 		    : disarm(tt, s, id, true, &ticket);
-	return await_end(&e->await, intake_bucket(e->intake, slot_index(id)), s,
+	return await_end(&tt->engine.await,
+			 intake_bucket(tt->engine.intake, slot_index(id)), s,
 			 id, ticket, deadline, r);
 }
 
@@ -303,11 +310,9 @@ TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 				       timerthread_id id, int64_t *ret_deadline)
 {
 	struct slot *s;
-	int r;
+	int r = ret_deadline ? find_slot(tt, id, &s)
+			     : instance_check(tt, false);
 
-	if (!tt || !ret_deadline)
-		return instance_check(tt, false);
-	r = find_slot(tt, id, &s);
 	if (r < 0)
 		return r;
 	return bucket_get_deadline(

@@ -268,6 +268,11 @@ static void use_virtual(void)
 	check(timerthread_advance(tt, 0) == 1);
 	wait_for_run();
 	check(timerthread_cancel_wait(tt, every) == 0);
+	check(timerthread_schedule_every_after(tt, second, second, run_late,
+					       &seen, &every) == 0);
+	check(timerthread_get_deadline(tt, every, &deadline) == 0);
+	check(deadline == timerthread_now(tt) + second);
+	check(timerthread_cancel(tt, every) == 0);
 	check(seen.submits == 2);
 	timerthread_destroy(tt);
 }

@@ -313,9 +313,19 @@ static int schedule_after(struct actor *me, struct account *a)
 
 static int schedule_every(struct actor *me, struct account *a)
 {
-	a->low = a->high = random_deadline(&me->rng);
+	int64_t delay = random_delay(&me->rng);
+	int r;
+
 	a->period = 1 + random_span(&me->rng);
 	a->start = stamp();
+	if (random_below(&me->rng, 2)) {
+		a->low = later(timerthread_now(tt), delay);
+		r = timerthread_schedule_every_after(tt, delay, a->period, run,
+						     a, &a->id);
+		a->high = later(timerthread_now(tt), delay);
+		return r;
+	}
+	a->low = a->high = random_deadline(&me->rng);
 	return timerthread_schedule_every(tt, a->low, a->period, run, a,
 					  &a->id);
 }

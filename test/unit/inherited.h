@@ -165,6 +165,14 @@ static inline int schedule_every(struct timerthread *t)
 	return id == 5 ? r : 1;
 }
 
+static inline int schedule_every_after(struct timerthread *t)
+{
+	timerthread_id id = 5;
+	int r = timerthread_schedule_every_after(t, 0, 1, never, NULL, &id);
+
+	return id == 5 ? r : 1;
+}
+
 static inline int prepare(struct timerthread *t)
 {
 	timerthread_id id = 5;
@@ -428,6 +436,7 @@ static const struct {
 	{"schedule", schedule},
 	{"schedule_after", schedule_after},
 	{"schedule_every", schedule_every},
+	{"schedule_every_after", schedule_every_after},
 	{"prepare", prepare},
 	{"reschedule", reschedule},
 	{"reschedule, running", reschedule_running},

@@ -582,6 +582,13 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 			       timerthread_id *ret_id);
 
 /*
+ * Same as timerthread_schedule_every with first = timerthread_now(tt) + delay.
+ */
+int timerthread_schedule_every_after(struct timerthread *tt, int64_t delay,
+				     int64_t period, timerthread_fn *fn,
+				     void *arg, timerthread_id *ret_id);
+
+/*
  * Makes a timer that is not armed: it has an id, a function and an argument,
  * but no deadline.  timerthread_reschedule arms it, from any thread, as often
  * as one likes.  After each run, and after timerthread_disarm, it is unarmed

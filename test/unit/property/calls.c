@@ -117,12 +117,21 @@ static void schedule_after(void)
 static void schedule_every(void)
 {
 	struct listed l = {.key = model_key(), .id = 1};
+	int64_t delay;
+	int r;
 
 	l.deadline = choose_deadline();
 	l.period = model_add(choose_distance(), 1);
-	scheduled(timerthread_schedule_every(model->tt, l.deadline, l.period,
-					     property_fired, l.key, &l.id),
-		  l);
+	/* Some deadlines are too far from now to say how far. */
+	if (l.period % 2 == 0 ||
+	    __builtin_sub_overflow(l.deadline, model->now, &delay))
+		r = timerthread_schedule_every(model->tt, l.deadline, l.period,
+					       property_fired, l.key, &l.id);
+	else
+		r = timerthread_schedule_every_after(model->tt, delay, l.period,
+						     property_fired, l.key,
+						     &l.id);
+	scheduled(r, l);
 }
 
 void do_schedule(void)

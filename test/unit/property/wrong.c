@@ -51,6 +51,8 @@ static void no_instance(void)
 	      -EINVAL);
 	agree(timerthread_schedule_every(NULL, 0, 1, property_fired, NULL,
 					 NULL) == -EINVAL);
+	agree(timerthread_schedule_every_after(NULL, 0, 1, property_fired, NULL,
+					       NULL) == -EINVAL);
 	agree(timerthread_prepare(NULL, property_fired, NULL, &id) == -EINVAL);
 	agree(timerthread_disarm(NULL, id) == -EINVAL);
 	agree(timerthread_disarm_wait(NULL, id) == -EINVAL);
