@@ -126,7 +126,8 @@ static void open_connection(int slot)
 	c->slot = slot;
 	c->references = 1;
 	sem_init(&c->given_up, 0, 0);
-	check("timerthread_add", timerthread_add(tt, expired, c, &c->timer));
+	check("timerthread_prepare",
+	      timerthread_prepare(tt, expired, c, &c->timer));
 	table[slot] = c;
 	opened++;
 }

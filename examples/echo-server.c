@@ -333,7 +333,8 @@ static void close_one(timerthread_id id, timerthread_fn *fn, void *arg,
 void server_stop(struct server *s)
 {
 	check("timerthread_stop", timerthread_stop(s->tt));
-	check("timerthread_drain", timerthread_drain(s->tt, close_one, s));
+	check("timerthread_cancel_all",
+	      timerthread_cancel_all(s->tt, close_one, s));
 	/* The timers' descriptor is closed by destroy: out of the set first. */
 	close(s->epoll);
 	timerthread_destroy(s->tt);

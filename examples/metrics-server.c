@@ -269,8 +269,8 @@ static void start_timers(void)
 {
 	check("timerthread_create", timerthread_create(&tt));
 	/* Metrics have it as their label "name". */
-	check("timerthread_set_thread_name",
-	      timerthread_set_thread_name(tt, "metrics-timers"));
+	check("timerthread_set_name",
+	      timerthread_set_name(tt, "metrics-timers"));
 	check("timerthread_set_slow_hook",
 	      timerthread_set_slow_hook(tt, SLOW, ran_long, NULL));
 	check("timerthread_start", timerthread_start(tt, NULL));

@@ -2,13 +2,13 @@
 /*
  * plugin-leaves: a plugin leaves, and with it all its timers.
  *
- * All parts of this program share the default instance.  It cannot be stopped
- * or drained, because that would end the timers of the others.  So when a
+ * All parts of this program share the default instance.  It cannot be stopped,
+ * nor all its timers cancelled: that would end those of the others.  So when a
  * plugin leaves, it takes back those timers whose arguments lie in its own
  * memory, with timerthread_cancel_matching: timers that run once, periodic ones
- * and added ones, some of which are running at this moment.  It keeps no list
- * of ids.  When the call has returned, none of the plugin's code is running or
- * will run; so the memory can be freed, and the code unloaded.
+ * and prepared ones, some of which are running at this moment.  It keeps no
+ * list of ids.  When the call has returned, none of the plugin's code is
+ * running or will run; so the memory can be freed, and the code unloaded.
  *
  * plugin.c says who frees what a timer owns.  It comes as a second source here;
  * it would be the same in a shared object, where plugin_leave is called before

@@ -22,7 +22,7 @@ enum { NOBODY = -1 };
 struct task {
 	struct plugin *plugin;
 	char *text;
-	timerthread_id added; /* of a timer from timerthread_add */
+	timerthread_id prepared; /* of a timer from timerthread_prepare */
 };
 
 struct plugin {
@@ -107,14 +107,15 @@ static void run_periodic(void *arg)
 }
 
 /* Arms itself again.  -ENOENT: it was cancelled while it was running. */
-static void run_added(void *arg)
+static void run_prepared(void *arg)
 {
 	struct task *t = arg;
 	struct plugin *p = t->plugin;
 
-	work(p, PLUGIN_ADDED);
+	work(p, PLUGIN_PREPARED);
 	if (!p->leaving)
-		timerthread_reschedule_after(p->tt, t->added, TIMERTHREAD_MSEC);
+		timerthread_reschedule_after(p->tt, t->prepared,
+					     TIMERTHREAD_MSEC);
 }
 
 void plugin_hold(struct plugin *p, enum plugin_kind kind)
@@ -194,9 +195,10 @@ static int begin_task(struct task *t, int i)
 			tt, timerthread_now(tt) + delay, TIMERTHREAD_MSEC,
 			run_periodic, t, NULL);
 	default:
-		r = timerthread_add(tt, run_added, t, &t->added);
+		r = timerthread_prepare(tt, run_prepared, t, &t->prepared);
 		if (r == 0 && delay == 0)
-			r = timerthread_reschedule_after(tt, t->added, delay);
+			r = timerthread_reschedule_after(tt, t->prepared,
+							 delay);
 		return r;
 	}
 }

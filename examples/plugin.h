@@ -25,7 +25,12 @@ struct plugin_report {
 struct plugin;
 
 /* Timers that run again and again: each is another timer; the same one. */
-enum plugin_kind { PLUGIN_CHAIN, PLUGIN_PERIODIC, PLUGIN_ADDED, PLUGIN_KINDS };
+enum plugin_kind {
+	PLUGIN_CHAIN,
+	PLUGIN_PERIODIC,
+	PLUGIN_PREPARED,
+	PLUGIN_KINDS
+};
 
 /* Returns 0 or a negative errno; then nothing is left of it. */
 int plugin_come(struct plugin_ledger *ledger, struct plugin **ret_p);

@@ -42,7 +42,7 @@ int retry_start(struct timerthread *tt, const struct retry_policy *policy,
 /* How an attempt ended: called from any thread, also from within attempt. */
 void retry_report(struct retry *r, bool success);
 
-/* For timerthread_drain: ends what waits for a timer that never runs. */
+/* For timerthread_cancel_all: ends what waits for a timer that never runs. */
 timerthread_visit_fn retry_abandon;
 
 #endif

@@ -128,8 +128,7 @@ static struct timerthread *start_timers(const char *name)
 	struct timerthread *tt;
 
 	check("timerthread_create", timerthread_create(&tt));
-	check("timerthread_set_thread_name",
-	      timerthread_set_thread_name(tt, name));
+	check("timerthread_set_name", timerthread_set_name(tt, name));
 	check("timerthread_start", timerthread_start(tt, NULL));
 	return tt;
 }

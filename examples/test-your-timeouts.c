@@ -359,7 +359,7 @@ START_TEST(shutdown_ends_it)
 	/* The timers do not run any more, but an attempt still reports. */
 	retry_report(runs.retry, false);
 	assert_ended(&runs, -ESHUTDOWN, 50 * TIMERTHREAD_MSEC);
-	ck_assert_int_ge(timerthread_drain(tt, retry_abandon, NULL), 1);
+	ck_assert_int_ge(timerthread_cancel_all(tt, retry_abandon, NULL), 1);
 	assert_ended(&waits, -ECANCELED, 50 * TIMERTHREAD_MSEC);
 	ck_assert_int_eq(runs.ended, 1);
 }

@@ -17,8 +17,8 @@
  *     begins.  What is in the queue is still called, and does nothing.
  *  2. Let the pool call all that it accepted, and join its threads.  It must
  *     call every one: the instance's memory is not freed before the last.
- *  3. timerthread_drain, if anybody needs to know which timers did not run, and
- *     timerthread_destroy.
+ *  3. timerthread_cancel_all, if anybody needs to know which timers did not
+ *     run, and timerthread_destroy.
  *
  * Nothing here depends on how quick the machine is: slow callbacks are those
  * that wait for a gate, which opens when the others have been seen to run.
@@ -235,14 +235,14 @@ static void never_ran(timerthread_id id, timerthread_fn *fn, void *arg,
 	int *n = ctx;
 
 	expect(j->id == id && fn == run_quick && atomic_load(&j->runs) == 0,
-	       "what is drained has not run");
+	       "what is taken back has not run");
 	++*n;
 }
 
 /* One of the slow callbacks stops it all, while the queue is full. */
 static void shut_down(void)
 {
-	int drained = 0;
+	int left = 0;
 
 	for (int i = 0; i < POOL_THREADS - 1; i++)
 		schedule(&last_slow[i], run_slow, 0);
@@ -257,15 +257,16 @@ static void shut_down(void)
 	expect(count_runs(last_slow, POOL_THREADS) == POOL_THREADS,
 	       "what had begun has ended");
 	pool_finish(&pool);
-	check("timerthread_drain", timerthread_drain(tt, never_ran, &drained));
+	check("timerthread_cancel_all",
+	      timerthread_cancel_all(tt, never_ran, &left));
 	timerthread_destroy(tt);
 
 	expect(count_runs(last_crowd, CROWD) == EXTRA,
 	       "what was in the queue never ran");
-	expect(drained == POOL_QUEUE + 1, "it was drained, and the far one");
+	expect(left == POOL_QUEUE + 1, "it is taken back, and the far one");
 	expect(pool.called == pool.accepted, "what is accepted is called");
 	printf("at the end:\n");
-	printf("  timers that never ran        %6d\n", drained);
+	printf("  timers that never ran        %6d\n", left);
 	printf("the pool:\n");
 	printf("  accepted                     %6lu\n", pool.accepted);
 	printf("  called                       %6lu\n", pool.called);

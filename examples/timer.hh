@@ -64,12 +64,12 @@ class timer
 	    : closure_(std::make_unique<closure_of<std::decay_t<F>>>(
 		      tt, std::forward<F>(fn)))
 	{
-		const int r =
-			timerthread_add(tt, run, closure_.get(), &closure_->id);
+		const int r = timerthread_prepare(tt, run, closure_.get(),
+						  &closure_->id);
 
 		if (r < 0)
 			throw std::system_error(-r, std::generic_category(),
-						"timerthread_add");
+						"timerthread_prepare");
 	}
 
 	timer(timer &&) = default;
@@ -91,7 +91,7 @@ class timer
 	// Arms the timer, or changes its deadline.  0 or less: as soon as
 	// possible.  If the function is running, it runs again after that.
 	// False if it will not run, because the instance was stopped, or
-	// timerthread_drain or timerthread_cancel_matching took the timer back.
+	// timerthread_cancel_all or timerthread_cancel_matching took the timer back.
 	// This may happen at any time, also to a function that arms its own
 	// timer: so it is not an exception.
 	// The delay may be of any duration type, also of a floating-point one.

@@ -47,8 +47,8 @@
 #include "engine/reclaim.c"
 #include "engine/turn.c"
 
+#include "api/cancel_many.c"
 #include "api/default.c"
-#include "api/drain.c"
 #include "api/driver.c"
 #include "api/driver_thread.c"
 #include "api/executor.c"

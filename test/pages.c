@@ -31,7 +31,7 @@ static struct timerthread *make(const char *name, int timers)
 	struct timerthread *tt;
 
 	check(timerthread_create(&tt) == 0);
-	check(timerthread_set_thread_name(tt, name) == 0);
+	check(timerthread_set_name(tt, name) == 0);
 	check(timerthread_start_virtual(tt, 0) == 0);
 	for (int i = 0; i <= timers; i++)
 		check(timerthread_schedule(tt,

@@ -5,7 +5,7 @@
  * Before: a thread looked through its entries, did those that were due, and
  * slept until the next one.
  *
- * Now: one added timer, armed for the first entry.  Its callback asks
+ * Now: one prepared timer, armed for the first entry.  Its callback asks
  * timerthread_now what is due.  A coarse clock, or a time that a loop has
  * stored, lags by some milliseconds.  By such a clock the callback would find
  * nothing due, arm the timer for a time that has passed, and run again and
@@ -56,7 +56,7 @@ int main(void)
 	sem_init(&t.all_done, 0, 0);
 	expect(timerthread_create(&t.tt) == 0 &&
 		       timerthread_start(t.tt, NULL) == 0 &&
-		       timerthread_add(t.tt, do_due, &t, &t.timer) == 0,
+		       timerthread_prepare(t.tt, do_due, &t, &t.timer) == 0,
 	       "there is a timer");
 	fill(&t);
 	expect(timerthread_reschedule(t.tt, t.timer, t.due[0]) == 0,

@@ -9,7 +9,7 @@
  * Now: the callback calls timerthread_reschedule_after for its own timer.  The
  * delay counts from that call, so the pause is whole, however long the work
  * took.  That is so for a timer that was scheduled and for one from
- * timerthread_add.  A callback that does not make the call ends the series.
+ * timerthread_prepare.  A callback that does not make the call ends the series.
  *
  * For a fixed rate, use timerthread_schedule_every.
  */
@@ -65,9 +65,9 @@ int main(void)
 	expect(timerthread_schedule_after(tt, fixed.delay, work, &fixed,
 					  &fixed.timer) == 0,
 	       "a timer is scheduled");
-	expect(timerthread_add(tt, work, &changing, &changing.timer) == 0 &&
+	expect(timerthread_prepare(tt, work, &changing, &changing.timer) == 0 &&
 		       timerthread_reschedule_after(tt, changing.timer, 0) == 0,
-	       "a timer is added, and armed");
+	       "a timer is prepared, and armed");
 	end(&fixed);
 	end(&changing);
 	timerthread_destroy(tt);

@@ -4,7 +4,7 @@
  *
  * Before: a timer object with start, stop and "is it active?".
  *
- * Now: timerthread_add makes the timer with its object, and
+ * Now: timerthread_prepare makes the timer with its object, and
  * timerthread_cancel_wait ends it.  In between, any thread calls
  * timerthread_reschedule_after to start it (also if it is running) and
  * timerthread_disarm to stop it.  timerthread_get_deadline tells whether it is
@@ -86,7 +86,7 @@ int main(void)
 	sem_init(&o.expired, 0, 0);
 	expect(timerthread_create(&o.tt) == 0 &&
 		       timerthread_start(o.tt, NULL) == 0 &&
-		       timerthread_add(o.tt, expired, &o, &o.timer) == 0,
+		       timerthread_prepare(o.tt, expired, &o, &o.timer) == 0,
 	       "there is a timer");
 	use(&o);
 	expect(timerthread_cancel_wait(o.tt, o.timer) == 0, "it is over");

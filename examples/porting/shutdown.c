@@ -73,7 +73,7 @@ static void give_up(struct timerthread *tt)
 	expect(timerthread_schedule_after(tt, 0, never, NULL, NULL) ==
 		       -ESHUTDOWN,
 	       "the instance is stopped");
-	expect(timerthread_drain(tt, count, &taken) == 1 && taken == 1,
+	expect(timerthread_cancel_all(tt, count, &taken) == 1 && taken == 1,
 	       "a timer is taken back");
 }
 

@@ -14,7 +14,7 @@
  *     remove an item        timerthread_cancel, also when a worker has it in
  *                           its queue and has not begun it
  *     put it back later     timerthread_reschedule_after in the callback
- *     what is left          timerthread_drain, after timerthread_stop
+ *     what is left          timerthread_cancel_all, after timerthread_stop
  */
 #include "../pool.h"
 #include "porting.h"
@@ -88,7 +88,7 @@ int main(void)
 	       "there are workers and an instance");
 	use(tt, items);
 	pool_finish(&pool); /* it calls all that it has accepted */
-	expect(timerthread_drain(tt, left, &last) == 1 &&
+	expect(timerthread_cancel_all(tt, left, &last) == 1 &&
 		       last == &items[ITEMS - 1],
 	       "one item is left");
 	timerthread_destroy(tt);

@@ -82,6 +82,15 @@ void instance_count(struct timerthread *tt, struct counter *c)
 	pthread_mutex_unlock(&tt->mutex);
 }
 
+int64_t instance_steady_time(const struct timerthread *tt, int64_t deadline)
+{
+	int64_t now = instance_now(tt);
+	int64_t left = clock_add(deadline, now > INT64_MIN ? -now : INT64_MAX);
+
+	left = clock_add(clock_now(CLOCK_MONOTONIC), clock_later(left, 0));
+	return deadline == TIMERTHREAD_NEVER ? deadline : left;
+}
+
 bool instance_inside(const struct timerthread *tt, timerthread_id id)
 {
 	uintptr_t who;

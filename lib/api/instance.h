@@ -204,6 +204,13 @@ static inline int64_t instance_now(const struct timerthread *tt)
 }
 
 /*
+ * A deadline by the clock of tt, as one by CLOCK_MONOTONIC, for a wait: as both
+ * clocks are now.
+ */
+INTERNAL int64_t instance_steady_time(const struct timerthread *tt,
+				      int64_t deadline);
+
+/*
  * Is the caller in a function of the program that tt has called: for this
  * timer, or (id is 0) for any reason?
  */

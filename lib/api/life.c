@@ -170,16 +170,6 @@ static int stop(struct timerthread *tt, int64_t until)
 	return join_driver(tt, until);
 }
 
-/* The same time by CLOCK_MONOTONIC, as both clocks are now. */
-static int64_t steady_time(const struct timerthread *tt, int64_t deadline)
-{
-	int64_t now = instance_now(tt);
-	int64_t left = clock_add(deadline, now > INT64_MIN ? -now : INT64_MAX);
-
-	left = clock_add(clock_now(CLOCK_MONOTONIC), clock_later(left, 0));
-	return deadline == TIMERTHREAD_NEVER ? deadline : left;
-}
-
 TT_EXPORT_RARE int timerthread_stop_until(struct timerthread *tt,
 					  int64_t deadline)
 {
@@ -191,7 +181,7 @@ TT_EXPORT_RARE int timerthread_stop_until(struct timerthread *tt,
 		return r;
 	if (tt->options.is_default)
 		return -EPERM;
-	r = stop(tt, steady_time(tt, deadline));
+	r = stop(tt, instance_steady_time(tt, deadline));
 	if (r != -ECHILD)
 		instance_leave(tt);
 	return r;

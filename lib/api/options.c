@@ -42,8 +42,8 @@ static int set_option(struct timerthread *tt, bool valid, size_t offset,
 	return 0;
 }
 
-TT_EXPORT_RARE int timerthread_set_thread_name(struct timerthread *tt,
-					       const char *name)
+TT_EXPORT_RARE int timerthread_set_name(struct timerthread *tt,
+					const char *name)
 {
 	size_t length = name ? strnlen(name, THREAD_NAME_SIZE) : 0;
 	bool valid = length > 0 && length < THREAD_NAME_SIZE;

@@ -75,11 +75,16 @@ static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
 	return instance_announced(tt, r);
 }
 
-/* The short way first.  As schedule, with a period of 0. */
+/*
+ * The short way first.  As schedule, with a period of 0, but looks whether
+ * there is an instance and a function.
+ */
 static TT_NOINLINE int schedule_once(struct timerthread *tt, int64_t deadline,
 				     timerthread_fn *fn, void *arg,
 				     timerthread_id *ret_id, int64_t now)
 {
+	if (unlikely(!tt || !fn))
+		return instance_check(tt, false);
 	if (instance_has_short_way(tt) && !wants_quiet(tt, deadline)) {
 		struct intake *in = tt->engine.intake;
 		struct bucket *b = &in->bucket[cpu_map_pick(&in->cpus)];
@@ -94,8 +99,6 @@ TT_EXPORT int timerthread_schedule(struct timerthread *tt, int64_t deadline,
 				   timerthread_fn *fn, void *arg,
 				   timerthread_id *ret_id)
 {
-	if (unlikely(!tt || !fn))
-		return instance_check(tt, false);
 	return schedule_once(tt, deadline, fn, arg, ret_id, 0);
 }
 
@@ -103,12 +106,9 @@ TT_EXPORT int timerthread_schedule_after(struct timerthread *tt, int64_t delay,
 					 timerthread_fn *fn, void *arg,
 					 timerthread_id *ret_id)
 {
-	int64_t now;
-
-	if (unlikely(!tt || !fn))
-		return instance_check(tt, false);
 	/* The instance may just be starting: the call waits, and succeeds. */
-	now = instance_now(tt);
+	int64_t now = likely(tt != NULL) ? instance_now(tt) : 0;
+
 	return schedule_once(tt, clock_add(now, delay), fn, arg, ret_id, now);
 }
 
@@ -121,13 +121,23 @@ TT_EXPORT int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 	return schedule(tt, first, fn, arg, ret_id, 0, period);
 }
 
-TT_EXPORT int timerthread_add(struct timerthread *tt, timerthread_fn *fn,
-			      void *arg, timerthread_id *ret_id)
+TT_EXPORT int timerthread_schedule_every_after(struct timerthread *tt,
+					       int64_t delay, int64_t period,
+					       timerthread_fn *fn, void *arg,
+					       timerthread_id *ret_id)
+{
+	int64_t first = clock_add(timerthread_now(tt), delay);
+
+	return timerthread_schedule_every(tt, first, period, fn, arg, ret_id);
+}
+
+TT_EXPORT int timerthread_prepare(struct timerthread *tt, timerthread_fn *fn,
+				  void *arg, timerthread_id *ret_id)
 {
 	if (unlikely(!tt || !fn || !ret_id))
 		return instance_check(tt, false);
 	return schedule(tt, TIMERTHREAD_NEVER, fn, arg, ret_id, 0,
-			PERIOD_ADDED);
+			PERIOD_PREPARED);
 }
 
 /*
@@ -187,11 +197,9 @@ TT_EXPORT int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
 {
 	struct slot *s;
 	void *arg;
-	int r;
+	int r = likely(ret_arg != NULL) ? find_slot(tt, id, &s)
+					: instance_check(tt, false);
 
-	if (unlikely(!tt || !ret_arg))
-		return instance_check(tt, false);
-	r = find_slot(tt, id, &s);
 	if (unlikely(r < 0))
 		return r;
 	r = cancelled(tt, s, id, slot_take(s, id, &arg));
@@ -213,34 +221,41 @@ static inline int disarm(struct timerthread *tt, struct slot *s,
 	return r;
 }
 
-/* It was running a moment ago, and still is if the caller is its callback. */
-static int wait_for(struct timerthread *tt, struct slot *s, timerthread_id id,
-		    bool cancels)
+/* As timerthread_cancel_wait_until; or, if not cancels, it disarms. */
+static int end_and_wait(struct timerthread *tt, timerthread_id id, bool cancels,
+			int64_t deadline)
 {
-	struct engine *e = &tt->engine;
 	uint32_t ticket = 0;
-	int r;
-
-	if (instance_inside(tt, id))
-		return -EDEADLK;
-	await_begin(&e->await);
-	r = cancels ? cancelled(tt, s, id, slot_cancel(s, id))
-		    : disarm(tt, s, id, true, &ticket);
-	return await_end(&e->await, intake_bucket(e->intake, slot_index(id)), s,
-			 id, ticket, r);
-}
-
-TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
-{
 	struct slot *s;
 	int r = find_slot(tt, id, &s);
 
 	if (r < 0)
 		return r;
-	r = slot_cancel_pending(s, id);
+	r = cancels ? slot_cancel_pending(s, id)
+		    : disarm(tt, s, id, false, NULL);
 	if (likely(r != 1))
-		return cancelled(tt, s, id, r);
-	return wait_for(tt, s, id, true);
+		return cancels ? cancelled(tt, s, id, r) : r;
+	/* It was running, and still is if the caller is its callback. */
+	if (instance_inside(tt, id))
+		return -EDEADLK;
+	deadline = instance_steady_time(tt, deadline);
+	await_begin(&tt->engine.await);
+	r = cancels ? cancelled(tt, s, id, slot_cancel(s, id))
+		    : disarm(tt, s, id, true, &ticket);
+	return await_end(&tt->engine.await,
+			 intake_bucket(tt->engine.intake, slot_index(id)), s,
+			 id, ticket, deadline, r);
+}
+
+TT_EXPORT int timerthread_cancel_wait_until(struct timerthread *tt,
+					    timerthread_id id, int64_t deadline)
+{
+	return end_and_wait(tt, id, true, deadline);
+}
+
+TT_EXPORT int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id)
+{
+	return end_and_wait(tt, id, true, TIMERTHREAD_NEVER);
 }
 
 TT_EXPORT int timerthread_disarm(struct timerthread *tt, timerthread_id id)
@@ -253,23 +268,20 @@ TT_EXPORT int timerthread_disarm(struct timerthread *tt, timerthread_id id)
 
 TT_EXPORT int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id)
 {
-	struct slot *s;
-	int r = find_slot(tt, id, &s);
-
-	if (r == 0)
-		r = disarm(tt, s, id, false, NULL);
-	return likely(r != 1) ? r : wait_for(tt, s, id, false);
+	return end_and_wait(tt, id, false, TIMERTHREAD_NEVER);
 }
 
 /* Errors that hold for all timers come before errors of this one. */
-static inline int reschedule(struct timerthread *tt, timerthread_id id,
-			     int64_t deadline)
+TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
+				     int64_t deadline)
 {
 	struct intake *in;
 	struct slot *s;
 	bool inside;
 	int r;
 
+	if (unlikely(!tt))
+		return -EINVAL;
 	r = instance_started(tt);
 	if (unlikely(r < 0))
 		return r;
@@ -287,31 +299,21 @@ static inline int reschedule(struct timerthread *tt, timerthread_id id,
 	return instance_announced(tt, r);
 }
 
-TT_EXPORT int timerthread_reschedule(struct timerthread *tt, timerthread_id id,
-				     int64_t deadline)
-{
-	if (unlikely(!tt))
-		return -EINVAL;
-	return reschedule(tt, id, deadline);
-}
-
 TT_EXPORT int timerthread_reschedule_after(struct timerthread *tt,
 					   timerthread_id id, int64_t delay)
 {
-	if (unlikely(!tt))
-		return -EINVAL;
-	return reschedule(tt, id, clock_add(instance_now(tt), delay));
+	int64_t now = likely(tt != NULL) ? instance_now(tt) : 0;
+
+	return timerthread_reschedule(tt, id, clock_add(now, delay));
 }
 
 TT_EXPORT int timerthread_get_deadline(struct timerthread *tt,
 				       timerthread_id id, int64_t *ret_deadline)
 {
 	struct slot *s;
-	int r;
+	int r = ret_deadline ? find_slot(tt, id, &s)
+			     : instance_check(tt, false);
 
-	if (!tt || !ret_deadline)
-		return instance_check(tt, false);
-	r = find_slot(tt, id, &s);
 	if (r < 0)
 		return r;
 	return bucket_get_deadline(

@@ -10,8 +10,8 @@
  *
  * Guarantees:
  *  1. await_end returns when the callback has ended, and everything that the
- *     callback wrote is visible then.  It waits for no later run of the timer,
- *     however often others arm it meanwhile.
+ *     callback wrote is visible then; or at its deadline.  It waits for no
+ *     later run of the timer, however often others arm it meanwhile.
  *  2. A timer that ends with its run, and is not cancelled while its callback
  *     runs, costs nothing here.  Others, if no thread waits, cost no system
  *     call.
@@ -30,6 +30,7 @@
 #include "os/futex.h"
 #include "os/tool.h"
 
+#include <errno.h>
 #include <limits.h>
 
 #define AWAIT_WORDS 16
@@ -69,13 +70,14 @@ static bool await_goes_on(const struct slot *s, uint64_t id, uint32_t ticket)
 /*
  * Between await_begin and this the thread cancels or disarms the timer in s of
  * b, with the result r.  If that is 1, the callback was running then, and has
- * ended when this returns r.  ticket: after a disarm, that of the run; else 0.
+ * ended when this returns r; or this returns -ETIMEDOUT at the deadline, which
+ * is by CLOCK_MONOTONIC.  ticket: after a disarm, that of the run; else 0.
  * Must not be called from that callback.
  *
  * The ticket changes under the lock, so the lock orders what the run wrote.
  */
 TT_PART int await_end(struct await *a, struct bucket *b, struct slot *s,
-		      uint64_t id, uint32_t ticket, int r)
+		      uint64_t id, uint32_t ticket, int64_t deadline, int r)
 {
 	atom32 *ends = await_word_of(a, s);
 
@@ -85,7 +87,10 @@ TT_PART int await_end(struct await *a, struct bucket *b, struct slot *s,
 
 		if (!await_goes_on(s, id, ticket))
 			break;
-		futex_wait_until(ends, seen, CLOCK_MONOTONIC, INT64_MAX);
+		if (clock_now(CLOCK_MONOTONIC) >= deadline)
+			r = -ETIMEDOUT;
+		else
+			futex_wait_until(ends, seen, CLOCK_MONOTONIC, deadline);
 	}
 	if (ticket != 0) {
 		lock_acquire(&b->lock);

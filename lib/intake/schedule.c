@@ -23,7 +23,7 @@
 int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 		    uint64_t *ret_id)
 {
-	bool added = t->period == PERIOD_ADDED;
+	bool prepared = t->period == PERIOD_PREPARED;
 	struct arrival a;
 	struct entry e;
 	struct slot *s;
@@ -37,12 +37,12 @@ int bucket_schedule(struct bucket *b, struct wakeup *w, const struct timer *t,
 	s = slots_take(&b->slots);
 	word = atom32_load(&s->state);
 	id = slot_id(s, word);
-	/* As soon as the timer is armed, it may be drained. */
+	/* As soon as it is armed, cancel_all may visit the timer. */
 	if (ret_id)
 		*ret_id = id;
 	tool_release(s);
-	e = slot_arm(s, word, t, a.due, added ? SLOT_UNARMED : SLOT_ARMED);
-	if (unlikely(added))
+	e = slot_arm(s, word, t, a.due, prepared ? SLOT_UNARMED : SLOT_ARMED);
+	if (unlikely(prepared))
 		arrival_leave(b, w, false);
 	else if (likely(r == ARRIVAL_READY))
 		arrival_add(b, w, &a, e);

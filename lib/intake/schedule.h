@@ -49,7 +49,7 @@
 #include "base/probe.h"
 #include "intake/arrival.h"
 
-/* As timerthread_schedule_every, or _add.  The arguments were checked. */
+/* As timerthread_schedule_every, or _prepare.  The arguments were checked. */
 INTERNAL int bucket_schedule(struct bucket *b, struct wakeup *w,
 			     const struct timer *t, uint64_t *ret_id);
 
@@ -140,7 +140,7 @@ static TT_INLINE bool schedule_shortly(struct bucket *b, int64_t deadline,
 			b->latest = (struct latest){true, l->queue.back, s, id};
 	}
 	counter_add(&b->scheduled, 1);
-	/* As soon as the timer is armed, it may be drained. */
+	/* As soon as it is armed, cancel_all may visit the timer. */
 	if (ret_id)
 		*ret_id = id;
 	queue_push(&l->queue, slot_arm(s, slot_word(id) ^ SLOT_ARMED, &t,

@@ -34,7 +34,7 @@
  *
  * A timer may also live without being armed:
  *
- *	free -> unarmed         slot_arm: it was added
+ *	free -> unarmed         slot_arm: it was prepared
  *	armed, moved -> disarmed, and
  *	running, repeating -> awaited
  *	                        slot_disarm, any thread, bucket's lock
@@ -108,12 +108,12 @@ enum slot_state {
 #define SLOT_GENERATION (1u << SLOT_STATE_BITS)
 
 /* The period of a timer that lives on without being armed. */
-#define PERIOD_ADDED (-1)
+#define PERIOD_PREPARED (-1)
 
 /* What a timer is made from. */
 struct timer {
 	int64_t deadline;
-	int64_t period; /* 0: it does not repeat; or PERIOD_ADDED */
+	int64_t period; /* 0: it does not repeat; or PERIOD_PREPARED */
 	timerthread_fn *fn;
 	void *arg;
 	int64_t now; /* the time of the call; 0: the caller does not know it */

@@ -139,7 +139,7 @@ static void use_thread(void)
 	void *arg;
 
 	check(timerthread_create(&tt) == 0);
-	check(timerthread_set_thread_name(tt, "client") == 0);
+	check(timerthread_set_name(tt, "client") == 0);
 	check(timerthread_set_buckets(tt, 2) == 0);
 	check(timerthread_set_clock(tt, CLOCK_MONOTONIC) == 0);
 	check(timerthread_set_slack(tt, TIMERTHREAD_USEC) == 0);
@@ -164,7 +164,8 @@ static void use_thread(void)
 
 	check(timerthread_schedule_after(tt, INT64_MAX, run, &seen, &seen.id) ==
 	      0);
-	check(timerthread_drain(tt, visit, &seen) == 1 && seen.visits == 1);
+	check(timerthread_cancel_all(tt, visit, &seen) == 1 &&
+	      seen.visits == 1);
 	check(timerthread_stop(tt) == 0);
 	check(timerthread_schedule(tt, 0, run, &seen, &id) == -ESHUTDOWN);
 	check(stat_of(tt, TIMERTHREAD_STAT_FIRED) == 1);
@@ -214,7 +215,7 @@ static void use_woken(void)
 }
 
 /* A timer that lives with its owner; the clock stands still. */
-static void use_added(void)
+static void use_prepared(void)
 {
 	unsigned visits = seen.visits;
 	struct timerthread *tt;
@@ -225,7 +226,7 @@ static void use_added(void)
 	check(timerthread_set_data(tt, &seen) == 0);
 	check(timerthread_get_data(tt) == &seen);
 	check(timerthread_start_virtual(tt, 0) == 0);
-	check(timerthread_add(tt, run, &seen, &id) == 0);
+	check(timerthread_prepare(tt, run, &seen, &id) == 0);
 	check(stat_of(tt, TIMERTHREAD_STAT_UNARMED) == 1);
 	check(timerthread_reschedule(tt, id, 1) == 0);
 	check(timerthread_disarm(tt, id) == 0);
@@ -260,12 +261,18 @@ static void use_virtual(void)
 	check(timerthread_advance(tt, 1) == 1);
 	wait_for_run();
 	check(timerthread_cancel_wait(tt, once) == -ENOENT);
+	check(timerthread_cancel_wait_until(tt, once, 0) == -ENOENT);
 
 	check(timerthread_schedule_every(tt, 0, second, run_late, &seen,
 					 &every) == 0);
 	check(timerthread_advance(tt, 0) == 1);
 	wait_for_run();
 	check(timerthread_cancel_wait(tt, every) == 0);
+	check(timerthread_schedule_every_after(tt, second, second, run_late,
+					       &seen, &every) == 0);
+	check(timerthread_get_deadline(tt, every, &deadline) == 0);
+	check(deadline == timerthread_now(tt) + second);
+	check(timerthread_cancel(tt, every) == 0);
 	check(seen.submits == 2);
 	timerthread_destroy(tt);
 }
@@ -328,7 +335,7 @@ int main(void)
 	use_thread();
 	use_polled();
 	use_woken();
-	use_added();
+	use_prepared();
 	use_virtual();
 	look_in();
 	check(timerthread_default(&tt) == 0);

@@ -21,12 +21,12 @@ run() {
 	esac
 }
 
-run unit/test_add
-run unit/test_add_race
+run unit/test_prepare
+run unit/test_prepare_race
 run unit/test_api
 run unit/test_cancel_wait
 run unit/test_current
-run unit/test_drain
+run unit/test_cancel_all
 run unit/test_every
 run unit/test_leave
 run unit/test_life

@@ -70,7 +70,7 @@ static struct timerthread *create(const char *name)
 	struct timerthread *tt = NULL;
 
 	check(timerthread_create(&tt));
-	check(timerthread_set_thread_name(tt, name));
+	check(timerthread_set_name(tt, name));
 	return tt;
 }
 
@@ -114,7 +114,7 @@ int main(void)
 	check(timerthread_schedule_after(busy, 7200 * TIMERTHREAD_SEC, expire,
 					 (void *)0xabc, &id));
 	check(timerthread_reschedule_after(busy, id, 9000 * TIMERTHREAD_SEC));
-	check(timerthread_add(busy, expire, (void *)0xbad, &id));
+	check(timerthread_prepare(busy, expire, (void *)0xbad, &id));
 	check(timerthread_schedule(busy, 0, wait_for_ever, (void *)0xdef,
 				   NULL));
 	pthread_barrier_wait(&all_wait);

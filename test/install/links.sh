@@ -106,7 +106,7 @@ if command -v "${CXX%% *}" >/dev/null && [ -e "$so" ]; then
 	# shellcheck disable=SC2046,SC2086
 	build "$work/throws" throws.cc $CXX -O2 "$src/throws.cc" \
 		$(pkgconf --cflags --libs) || fail "throws.cc does not link"
-	for how in thread polled drain; do
+	for how in thread polled cancel_all; do
 		try "an exception, $how" "terminated in the callback" \
 			"$work/throws" "$how"
 	done

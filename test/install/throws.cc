@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A function of the program that throws: a callback; or, as "throws drain", the
-// function that a drain calls.  The program would catch it around the call that
+// A function of the program that throws: a callback; or, as "throws cancel_all", the
+// function that cancel_all calls.  The program would catch it around the call that
 // runs it; but it is terminated where the exception was thrown.
 #include <timerthread.h>
 
@@ -46,7 +46,7 @@ static void visit(timerthread_id, timerthread_fn *, void *, void *)
 int main(int argc, char **argv)
 {
 	bool polled = argc == 2 && std::strcmp(argv[1], "polled") == 0;
-	bool drains = argc == 2 && std::strcmp(argv[1], "drain") == 0;
+	bool all = argc == 2 && std::strcmp(argv[1], "cancel_all") == 0;
 	struct timerthread *tt;
 	int fd;
 
@@ -56,11 +56,11 @@ int main(int argc, char **argv)
 	if ((polled ? timerthread_start_polled(tt, &fd)
 		    : timerthread_start(tt, NULL)) != 0)
 		return 1;
-	timerthread_schedule(tt, drains ? TIMERTHREAD_NEVER : 0, callback, NULL,
+	timerthread_schedule(tt, all ? TIMERTHREAD_NEVER : 0, callback, NULL,
 			     NULL);
 	try {
-		if (drains)
-			timerthread_drain(tt, visit, NULL);
+		if (all)
+			timerthread_cancel_all(tt, visit, NULL);
 		while (!polled || timerthread_dispatch(tt) >= 0)
 			;
 	} catch (...) {

@@ -675,7 +675,8 @@ START_TEST(stopped_by_callback)
 	loop_unwatch(&messages);
 	loop_run(); /* has nothing to do, and returns */
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, count_drained, &drained), 2);
+	ck_assert_int_eq(timerthread_cancel_all(tt, count_drained, &drained),
+			 2);
 	ck_assert_int_eq(drained, 2);
 	ck_assert(is_open(fd));
 	timerthread_destroy(tt);

@@ -5,12 +5,12 @@
  * between two looks at what other threads may change.
  *
  * USERS threads do STEPS things each: schedule, cancel, reschedule to any
- * deadline, disarm, each with the last id that any of them got; recycling looks at
- * arrivals, and the sweep at the slot; and a drain takes what does not run, by
- * the slot.  (With FEW_CALLS they only schedule and cancel, and what they owe.)
- * The driver collects, looks for what is dead, and hands over what is due; time
- * goes on when it likes.  With LIVES a timer may be added, and live on when it
- * has run.  What must hold:
+ * deadline, disarm, each with the last id that any of them got; recycling looks
+ * at arrivals, and the sweep at the slot; and cancel_all takes what does not run,
+ * by the slot.  (With FEW_CALLS they only schedule and cancel, and what they
+ * owe.)  The driver collects, looks for what is dead, and hands over what is due;
+ * time goes on when it likes.  With LIVES a timer may be prepared, and live on
+ * when it has run.  What must hold:
  *
  *  - No timer begins before its deadline, or after a cancel or a disarm of it
  *    returned 0, or twice for one arming.
@@ -81,7 +81,7 @@
  *	cancel		store/slot.h slot_kill
  *	cancel		store/slot.c slot_cancel slot_take
  *	drain		store/slot.c slot_cancel_pending
- *	drain		api/drain.c drain_one
+ *	drain		api/cancel_many.c take_pending
  *	give_left	engine/engine.h engine_cancelled
  *	give_left	intake/bucket.h bucket_give
  *	disarm		intake/schedule.c bucket_disarm

@@ -221,7 +221,7 @@ static void end(void)
 {
 	if (driver == ON_DEFAULT)
 		return;
-	check(timerthread_drain(tt, visit, NULL) >= 0, "drain");
+	check(timerthread_cancel_all(tt, visit, NULL) >= 0, "cancel_all");
 	check(timerthread_stop(tt) == 0, "stop");
 	timerthread_destroy(tt);
 }

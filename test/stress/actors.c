@@ -87,11 +87,28 @@ static int cancel_take(struct account *a)
 	return arg == (r == 0 ? a : NULL) ? r : -1;
 }
 
-static int cancel(struct account *a, enum deed deed)
+/* Some give up: then it is as a cancel that does not wait. */
+static int cancel_wait(struct actor *me, struct account *a, struct event *e)
 {
-	switch (deed) {
+	int64_t until = TIMERTHREAD_NEVER;
+	int r;
+
+	if (random_below(&me->rng, 2))
+		until = later(timerthread_now(tt), random_delay(&me->rng));
+	r = timerthread_cancel_wait_until(tt, a->id, until);
+	if (r != -ETIMEDOUT)
+		return r;
+	e->deed = CANCEL;
+	return 1;
+}
+
+static int cancel(struct actor *me, struct account *a, struct event *e)
+{
+	switch (e->deed) {
 	case CANCEL_WAIT:
-		return timerthread_cancel_wait(tt, a->id);
+		return random_below(&me->rng, 2)
+			       ? timerthread_cancel_wait(tt, a->id)
+			       : cancel_wait(me, a, e);
 	case CANCEL_TAKE:
 		return cancel_take(a);
 	default:
@@ -107,7 +124,7 @@ int do_cancel(struct actor *me, struct account *a, enum deed deed)
 	if (deed == CANCEL_WAIT && !may_wait(me, a))
 		deed = CANCEL;
 	e = event_start(me, a, deed);
-	r = cancel(a, deed);
+	r = cancel(me, a, e);
 	event_end(e, r);
 	if (event_tells_over(e))
 		e->value = a->runs;
@@ -193,7 +210,7 @@ static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 int do_drain(struct actor *me)
 {
 	struct drain d = {.me = me, .start = stamp()};
-	int n = timerthread_drain(tt, visit, &d);
+	int n = timerthread_cancel_all(tt, visit, &d);
 
 	if (n != d.visits) {
 		fprintf(stderr, "stress: %d visits, and drain returned %d\n",
@@ -296,9 +313,19 @@ static int schedule_after(struct actor *me, struct account *a)
 
 static int schedule_every(struct actor *me, struct account *a)
 {
-	a->low = a->high = random_deadline(&me->rng);
+	int64_t delay = random_delay(&me->rng);
+	int r;
+
 	a->period = 1 + random_span(&me->rng);
 	a->start = stamp();
+	if (random_below(&me->rng, 2)) {
+		a->low = later(timerthread_now(tt), delay);
+		r = timerthread_schedule_every_after(tt, delay, a->period, run,
+						     a, &a->id);
+		a->high = later(timerthread_now(tt), delay);
+		return r;
+	}
+	a->low = a->high = random_deadline(&me->rng);
 	return timerthread_schedule_every(tt, a->low, a->period, run, a,
 					  &a->id);
 }

@@ -19,14 +19,14 @@
 
 enum { TIMERS = 48, STEPS = 300, JOBS = 1 << 12, TEXT = 32768 };
 
-#define MS    INT64_C(1000000)
-#define ADDED (-1)
+#define MS       INT64_C(1000000)
+#define PREPARED (-1)
 
 struct account {
 	struct life *life;
 	timerthread_id id;
 	_Atomic int64_t earliest; /* no deadline of it was earlier */
-	int64_t period;           /* ADDED: it was added */
+	int64_t period;           /* PREPARED: it was prepared */
 	bool gone;                /* a cancel returned 0, or it was drained */
 	bool ended;               /* a cancel returned 1 */
 	unsigned taken; /* disarms that met a run, and may have ended it */
@@ -245,10 +245,11 @@ static void schedule(struct life *l)
 	a->rng = next_random(&l->rng);
 	a->period = random_below(&l->rng, 4) ? 0 : 1 + random_delay(l);
 	if (random_below(&l->rng, 8) == 0)
-		a->period = ADDED;
-	atomic_store(&a->earliest, a->period == ADDED ? INT64_MAX : deadline);
-	if (a->period == ADDED)
-		r = timerthread_add(l->tt, run, a, &a->id);
+		a->period = PREPARED;
+	atomic_store(&a->earliest,
+		     a->period == PREPARED ? INT64_MAX : deadline);
+	if (a->period == PREPARED)
+		r = timerthread_prepare(l->tt, run, a, &a->id);
 	else if (a->period)
 		r = timerthread_schedule_every(l->tt, deadline, a->period, run,
 					       a, &a->id);
@@ -284,7 +285,9 @@ static void cancel(struct life *l, struct account *a, uint64_t how)
 		break;
 	default:
 		/* Nobody but this thread runs an executor's callbacks. */
-		note_cancel(l, a, timerthread_cancel_wait(l->tt, a->id));
+		note_cancel(l, a,
+			    timerthread_cancel_wait_until(
+				    l->tt, a->id, TIMERTHREAD_NEVER - 1));
 		NEED(l, atomic_load(&a->runs) == atomic_load(&a->returned));
 	}
 }
@@ -399,7 +402,7 @@ static void step(struct life *l)
 	else if (dice < 252)
 		drive(l);
 	else if (dice == 252 && random_below(&l->rng, 8) == 0)
-		NEED(l, timerthread_drain(l->tt, drained, l) >= 0);
+		NEED(l, timerthread_cancel_all(l->tt, drained, l) >= 0);
 	else if (dice == 253)
 		cancel_matching(l, a);
 	else

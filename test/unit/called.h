@@ -32,9 +32,9 @@ static inline void visit(timerthread_id id, timerthread_fn *fn, void *arg,
 	(void)ctx;
 }
 
-static inline int drain(void)
+static inline int cancel_all(void)
 {
-	return timerthread_drain(tt, visit, NULL);
+	return timerthread_cancel_all(tt, visit, NULL);
 }
 
 static inline pthread_t start_thread(void *(*fn)(void *), void *arg)

@@ -69,9 +69,9 @@ static inline void use_default(void)
 /*
  * Each call of the header on an instance.
  */
-static inline int set_thread_name(struct timerthread *t)
+static inline int set_name(struct timerthread *t)
 {
-	return timerthread_set_thread_name(t, "name");
+	return timerthread_set_name(t, "name");
 }
 
 static inline int set_buckets(struct timerthread *t)
@@ -165,10 +165,18 @@ static inline int schedule_every(struct timerthread *t)
 	return id == 5 ? r : 1;
 }
 
-static inline int add(struct timerthread *t)
+static inline int schedule_every_after(struct timerthread *t)
 {
 	timerthread_id id = 5;
-	int r = timerthread_add(t, never, NULL, &id);
+	int r = timerthread_schedule_every_after(t, 0, 1, never, NULL, &id);
+
+	return id == 5 ? r : 1;
+}
+
+static inline int prepare(struct timerthread *t)
+{
+	timerthread_id id = 5;
+	int r = timerthread_prepare(t, never, NULL, &id);
 
 	return id == 5 ? r : 1;
 }
@@ -226,6 +234,11 @@ static inline int cancel_wait(struct timerthread *t)
 static inline int cancel_wait_running(struct timerthread *t)
 {
 	return timerthread_cancel_wait(t, running_id);
+}
+
+static inline int cancel_wait_until(struct timerthread *t)
+{
+	return timerthread_cancel_wait_until(t, running_id, TIMERTHREAD_NEVER);
 }
 
 static inline int cancel_nothing(struct timerthread *t)
@@ -365,9 +378,9 @@ static inline void no_visit(timerthread_id id, timerthread_fn *fn, void *arg,
 	abort();
 }
 
-static inline int drain(struct timerthread *t)
+static inline int cancel_all(struct timerthread *t)
 {
-	return timerthread_drain(t, no_visit, NULL);
+	return timerthread_cancel_all(t, no_visit, NULL);
 }
 
 static inline int match_all(timerthread_id id, timerthread_fn *fn, void *arg,
@@ -403,7 +416,7 @@ static const struct {
 	const char *name;
 	int (*call)(struct timerthread *t);
 } calls[] = {
-	{"set_thread_name", set_thread_name},
+	{"set_name", set_name},
 	{"set_buckets", set_buckets},
 	{"set_clock", set_clock},
 	{"set_slack", set_slack},
@@ -423,7 +436,8 @@ static const struct {
 	{"schedule", schedule},
 	{"schedule_after", schedule_after},
 	{"schedule_every", schedule_every},
-	{"add", add},
+	{"schedule_every_after", schedule_every_after},
+	{"prepare", prepare},
 	{"reschedule", reschedule},
 	{"reschedule, running", reschedule_running},
 	{"reschedule_after", reschedule_after},
@@ -438,10 +452,11 @@ static const struct {
 	{"cancel_take, nowhere", cancel_take_nothing},
 	{"cancel_wait", cancel_wait},
 	{"cancel_wait, running", cancel_wait_running},
+	{"cancel_wait_until", cancel_wait_until},
 	{"get_deadline", get_deadline},
 	{"get_next_deadline", get_next_deadline},
 	{"get_next_deadline, nowhere", get_next_deadline_nowhere},
-	{"drain", drain},
+	{"cancel_all", cancel_all},
 	{"cancel_matching", cancel_matching},
 	{"cancel_matching, nothing", cancel_matching_nothing},
 	{"get_stat", get_stat},

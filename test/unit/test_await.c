@@ -58,7 +58,7 @@ static atom32 over[TIMERS];
 static int cancel_and_wait(struct slot *s, uint64_t id)
 {
 	await_begin(&await);
-	return await_end(&await, NULL, s, id, 0, slot_cancel(s, id));
+	return await_end(&await, NULL, s, id, 0, INT64_MAX, slot_cancel(s, id));
 }
 
 static void *cancel(void *arg)
@@ -230,7 +230,8 @@ static void *disarm(void *arg)
 	await_begin(&await);
 	slot_disarm(c->s, c->id, true);
 	atom32_store(&c->s->ticket, ticket);
-	c->result = await_end(&await, &bucket, c->s, c->id, ticket, 1);
+	c->result =
+		await_end(&await, &bucket, c->s, c->id, ticket, INT64_MAX, 1);
 	return NULL;
 }
 
@@ -240,7 +241,7 @@ START_TEST(a_later_run_is_not_waited_for)
 	struct canceller c = {.s = s};
 
 	set_up();
-	s->period = PERIOD_ADDED;
+	s->period = PERIOD_PREPARED;
 	c.id = slot_id(s, atom32_load(&s->state));
 	ck_assert_int_eq(pthread_create(&c.thread, NULL, disarm, &c), 0);
 	while (sleeping() < 1)
@@ -263,7 +264,7 @@ START_TEST(what_is_cancelled_has_no_later_run)
 	uint64_t id;
 
 	set_up();
-	s->period = PERIOD_ADDED;
+	s->period = PERIOD_PREPARED;
 	id = slot_id(s, atom32_load(&s->state));
 	ck_assert_int_eq(slot_cancel(s, id), 1);
 	ck_assert_int_eq(slot_disarm(s, id, true), 1);

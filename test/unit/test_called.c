@@ -172,7 +172,7 @@ END_TEST
 START_TEST(options_come_before)
 {
 	begin(_i);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "a"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_name(tt, "a"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), -EBUSY);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
@@ -331,7 +331,7 @@ START_TEST(callbacks_are_part_of_the_call)
 	pthread_getname_np(pthread_self(), name, sizeof(name));
 	driver = _i;
 	setup();
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "unused"), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, "unused"), 0);
 	ck_assert_int_eq(timerthread_set_thread_hooks(tt, never, never, NULL),
 			 0);
 	ck_assert_int_eq(start_here(tt, &fd), 0);
@@ -377,8 +377,8 @@ START_TEST(stopped_by_a_callback)
 	ck_assert_int_eq(call(), -ESHUTDOWN);
 	ck_assert(tells_a_loop());
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(drain(), 3);
-	ck_assert_int_eq(drain(), 0);
+	ck_assert_int_eq(cancel_all(), 3);
+	ck_assert_int_eq(cancel_all(), 0);
 	check_clock(2);
 	end();
 }
@@ -386,7 +386,7 @@ END_TEST
 
 static timerthread_id self;
 
-/* It is armed again, or repeats, and so is left for who drains. */
+/* It is armed again, or repeats, and so is left for a later cancel_all. */
 static void arm_and_stop(void *arg)
 {
 	note(arg);
@@ -406,7 +406,7 @@ START_TEST(stopped_by_one_that_was_to_run_again)
 		ck_assert_int_eq(call(), 1);
 		ck_assert(tells_a_loop());
 		ck_assert_int_eq(timerthread_stop(tt), 0);
-		ck_assert_int_eq(drain(), 1);
+		ck_assert_int_eq(cancel_all(), 1);
 		end();
 	}
 }
@@ -419,7 +419,7 @@ START_TEST(over_when_the_call_is)
 	schedule(1, stop_inside, NULL);
 	schedule(2, never, NULL);
 	ck_assert_int_eq(call(), 1);
-	ck_assert_int_eq(drain(), 1);
+	ck_assert_int_eq(cancel_all(), 1);
 	end();
 }
 END_TEST
@@ -452,7 +452,7 @@ START_TEST(stopped_by_another_thread)
 	sem_post(&go);
 	pthread_join(s, NULL);
 	ck_assert_int_eq(stop_r, 0);
-	ck_assert_int_ge(drain(), 1);
+	ck_assert_int_ge(cancel_all(), 1);
 	pthread_join(t, NULL);
 	ck_assert_int_eq(r, 1);
 	ck_assert(tells_a_loop());
@@ -527,7 +527,7 @@ START_TEST(never_called)
 	schedule(0, never, NULL);
 	schedule(now() + HOUR, never, NULL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(drain(), 2);
+	ck_assert_int_eq(cancel_all(), 2);
 	end();
 
 	begin(_i);

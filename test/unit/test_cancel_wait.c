@@ -14,6 +14,7 @@
 struct canceller {
 	pthread_t thread;
 	timerthread_id id;
+	bool limited; /* it may give up, in an hour */
 	int result;
 	int seen; /* the callback's value, once the call has returned */
 };
@@ -25,7 +26,9 @@ static void *wait_in_thread(void *arg)
 {
 	struct canceller *w = arg;
 
-	w->result = timerthread_cancel_wait(tt, w->id);
+	w->result = w->limited ? timerthread_cancel_wait_until(
+					 tt, w->id, timerthread_now(tt) + HOUR)
+			       : timerthread_cancel_wait(tt, w->id);
 	w->seen = written;
 	atom32_add(&returned, 1);
 	return NULL;
@@ -39,8 +42,10 @@ static unsigned waiting(void)
 
 static void start_waiters(struct canceller *w, unsigned n, timerthread_id id)
 {
+	static unsigned started;
+
 	for (unsigned i = 0; i < n; i++) {
-		w[i] = (struct canceller){.id = id};
+		w[i] = (struct canceller){.id = id, .limited = started++ % 2};
 		ck_assert_int_eq(pthread_create(&w[i].thread, NULL,
 						wait_in_thread, &w[i]),
 				 0);
@@ -79,13 +84,20 @@ static int cancel_wait(timerthread_id id)
 	return timerthread_cancel_wait(tt, id);
 }
 
+static int cancel_wait_until(timerthread_id id, int64_t deadline)
+{
+	return timerthread_cancel_wait_until(tt, id, deadline);
+}
+
 START_TEST(where_nothing_runs)
 {
 	timerthread_id id;
 
 	ck_assert_int_eq(timerthread_cancel_wait(NULL, 1), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel_wait_until(NULL, 1, 0), -EINVAL);
 	setup();
 	ck_assert_int_eq(cancel_wait(1), -ENOENT);
+	ck_assert_int_eq(cancel_wait_until(1, 0), -ENOENT);
 	ck_assert_int_eq(driver_start(tt), 0);
 	ck_assert_int_eq(cancel_wait(0), -ENOENT);
 	ck_assert_int_eq(cancel_wait(UINT64_MAX), -ENOENT);
@@ -105,6 +117,10 @@ START_TEST(where_nothing_runs)
 	ck_assert_int_eq(cancel_wait(id), 0);
 	id = every(TIMERTHREAD_NEVER, 1, never, NULL);
 	ck_assert_int_eq(cancel_wait(id), 0);
+	/* There is nothing to wait for, so a deadline does not count. */
+	id = schedule(TIMERTHREAD_NEVER, never, NULL);
+	ck_assert_int_eq(cancel_wait_until(id, INT64_MIN), 0);
+	ck_assert_int_eq(cancel_wait_until(id, INT64_MIN), -ENOENT);
 	/* After stop. */
 	id = schedule(TIMERTHREAD_NEVER, never, NULL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
@@ -151,6 +167,53 @@ START_TEST(waits_after_a_cancel)
 	sem_post(&go);
 	check_waiters(&w, 1, 1);
 	end();
+}
+END_TEST
+
+/* The timer is cancelled then, and its callback goes on. */
+START_TEST(gives_up)
+{
+	timerthread_id id;
+
+	start();
+	id = every(0, 1, hold_and_write, &ran);
+	wait_for(&ran);
+	for (int i = 0; i < 3; i++) {
+		int64_t begin = timerthread_now(NULL), away = i * 1000000 - 1;
+
+		ck_assert_int_eq(
+			cancel_wait_until(id, timerthread_now(tt) + away),
+			-ETIMEDOUT);
+		/* In real time, also on a virtual clock. */
+		ck_assert_int_ge(timerthread_now(NULL) - begin, away);
+		ck_assert_int_eq(timerthread_cancel(tt, id), 1);
+		ck_assert_uint_eq(waiting(), 0);
+	}
+	ck_assert_int_eq(cancel_wait_until(id, INT64_MIN), -ETIMEDOUT);
+	check_not_pending(id);
+	ck_assert_int_eq(written, 0);
+	sem_post(&go);
+	ck_assert_int_ne(cancel_wait_until(id, TIMERTHREAD_NEVER - 1), 0);
+	ck_assert_int_eq(written, 1);
+	ck_assert_int_eq(cancel_wait_until(id, INT64_MIN), -ENOENT);
+	for (int i = 0; i < 20; i++)
+		settle();
+	ck_assert_int_eq(written, 1);
+	end();
+}
+END_TEST
+
+/* A destroy waits for the callback, whoever has given up before. */
+START_TEST(gives_up_and_destroys)
+{
+	timerthread_id id;
+
+	start();
+	id = hold_writer();
+	ck_assert_int_eq(cancel_wait_until(id, 0), -ETIMEDOUT);
+	sem_post(&go);
+	driver_destroy(tt);
+	ck_assert_int_eq(written, 1);
 }
 END_TEST
 
@@ -259,7 +322,8 @@ END_TEST
 static void cancel_self(void *arg)
 {
 	for (int i = 0; i < 3; i++)
-		inside.result[i] = cancel_wait(inside.id);
+		inside.result[i] = i % 2 ? cancel_wait_until(inside.id, 0)
+					 : cancel_wait(inside.id);
 	inside.runs++;
 	sem_post(arg);
 	if (inside.runs == 3)
@@ -594,6 +658,8 @@ int main(void)
 		where_nothing_runs,
 		waits_for_the_callback,
 		waits_after_a_cancel,
+		gives_up,
+		gives_up_and_destroys,
 		several_wait,
 		is_no_cancellation_point,
 		waits_for_no_other,

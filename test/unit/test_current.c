@@ -221,23 +221,23 @@ static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 	*(struct answer *)ctx = ask();
 }
 
-static void drain_inside(void *arg)
+static void cancel_all_inside(void *arg)
 {
-	timerthread_drain(tt, visit, &after);
+	timerthread_cancel_all(tt, visit, &after);
 	sem_post(arg);
 }
 
-/* A visit is no callback: what counts is who has called drain. */
+/* A visit is no callback: what counts is who has called cancel_all. */
 START_TEST(in_a_visit)
 {
 	timerthread_id id;
 
 	start();
 	schedule(TIMERTHREAD_NEVER, never, NULL);
-	ck_assert_int_eq(timerthread_drain(tt, visit, &answer), 1);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, &answer), 1);
 	check_outside(answer);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
-	id = schedule(0, drain_inside, &ran);
+	id = schedule(0, cancel_all_inside, &ran);
 	wait_for(&ran);
 	check_inside(after, tt, id, 0);
 	end();

@@ -73,7 +73,7 @@ START_TEST(cannot_be_ended_or_set)
 	ck_assert(works(tt));
 	ck_assert_int_eq(timerthread_stop(tt), -EPERM);
 	ck_assert_int_eq(timerthread_start(tt, NULL), -EBUSY);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "other"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_name(tt, "other"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_set_clock(tt, CLOCK_REALTIME), -EBUSY);
 	ck_assert_int_eq(timerthread_set_slack(tt, 1), -EBUSY);
@@ -84,7 +84,7 @@ START_TEST(cannot_be_ended_or_set)
 			 -EBUSY);
 	ck_assert_int_eq(timerthread_set_slow_hook(tt, 0, no_hook, NULL),
 			 -EBUSY);
-	ck_assert_int_eq(timerthread_drain(tt, visit, NULL), -EPERM);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, NULL), -EPERM);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
 	ck_assert(works(tt));
 }

@@ -256,7 +256,7 @@ START_TEST(what_waits_is_drained)
 	every(0, 1, note, NULL);
 	ck_assert_int_eq(dispatch(), 2);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(drain(), 2);
+	ck_assert_int_eq(cancel_all(), 2);
 	end();
 }
 END_TEST

@@ -186,7 +186,7 @@ static void call_all(void)
 	result[0] = timerthread_stop(tt);
 	result[1] = timerthread_cancel_wait(tt, pending);
 	result[2] = timerthread_cancel_wait(tt, pending);
-	result[3] = timerthread_drain(tt, visit, NULL);
+	result[3] = timerthread_cancel_all(tt, visit, NULL);
 	result[4] = timerthread_schedule(tt, 0, never, NULL, NULL);
 	result[5] = timerthread_start(tt, NULL);
 	result[6] = timerthread_dispatch(tt);

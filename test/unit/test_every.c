@@ -40,6 +40,51 @@ START_TEST(arguments_and_life)
 }
 END_TEST
 
+START_TEST(after_a_delay)
+{
+	static const int64_t delay[] = {HOUR, -HOUR, 0, INT64_MIN};
+	timerthread_id id = 5;
+
+	ck_assert_int_eq(
+		timerthread_schedule_every_after(NULL, 0, 1, never, NULL, &id),
+		-EINVAL);
+	setup();
+	ck_assert_int_eq(
+		timerthread_schedule_every_after(tt, 0, 1, never, NULL, &id),
+		-EINVAL);
+	ck_assert_int_eq(driver_start(tt), 0);
+	ck_assert_int_eq(
+		timerthread_schedule_every_after(tt, 0, 1, NULL, NULL, &id),
+		-EINVAL);
+	ck_assert_int_eq(
+		timerthread_schedule_every_after(tt, 0, 0, never, NULL, &id),
+		-EINVAL);
+	ck_assert_uint_eq(id, 5);
+	for (int i = 0; i < 4; i++) {
+		int64_t before = timerthread_now(tt);
+
+		ck_assert_int_eq(timerthread_schedule_every_after(
+					 tt, delay[i], HOUR,
+					 i == 0 ? never : post, &ran, &id),
+				 0);
+		if (i > 0)
+			wait_for(&ran);
+		settle();
+		/* It repeats, in step with the first deadline. */
+		ck_assert_int_ge(deadline_of(id), before + (i == 0 ? HOUR : 1));
+		ck_assert_int_le(deadline_of(id), timerthread_now(tt) + HOUR);
+		ck_assert_int_eq(timerthread_cancel_wait(tt, id), 0);
+	}
+	ck_assert_int_eq(timerthread_schedule_every_after(tt, INT64_MAX, 1,
+							  never, NULL, &id),
+			 0);
+	/* A virtual clock may show a time before 0. */
+	ck_assert_int_ge(deadline_of(id), INT64_MAX - HOUR);
+	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
+	end();
+}
+END_TEST
+
 /*
  * A timer that notes when it began at the latest, and its next deadline then.
  * After "last" runs it cancels itself.
@@ -579,12 +624,19 @@ END_TEST
 int main(void)
 {
 	const TTest *const any[] = {
-		arguments_and_life,      in_step_with_time,
-		missed_before_the_first, cancelled_from_its_callback,
-		cancelled_between_runs,  cancelled_during_a_run,
-		cancelled_at_any_moment, moved_between_runs,
-		moved_during_a_run,      moved_by_itself,
-		extreme_times,           many_runs_use_one_slot,
+		arguments_and_life,
+		after_a_delay,
+		in_step_with_time,
+		missed_before_the_first,
+		cancelled_from_its_callback,
+		cancelled_between_runs,
+		cancelled_during_a_run,
+		cancelled_at_any_moment,
+		moved_between_runs,
+		moved_during_a_run,
+		moved_by_itself,
+		extreme_times,
+		many_runs_use_one_slot,
 		others_run_beside_it,
 	};
 	/* A virtual clock stands still while a callback runs. */

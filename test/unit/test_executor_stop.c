@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
-/* What is drained, each once. */
+/* What is taken back, each once. */
 static void count_drained(timerthread_id id, timerthread_fn *fn, void *arg,
 			  void *ctx)
 {
@@ -22,9 +22,9 @@ static void count_drained(timerthread_id id, timerthread_fn *fn, void *arg,
 	(void)ctx;
 }
 
-static int drain(void)
+static int cancel_all(void)
 {
-	return timerthread_drain(tt, count_drained, NULL);
+	return timerthread_cancel_all(tt, count_drained, NULL);
 }
 
 static void stop_within(void)
@@ -60,7 +60,7 @@ START_TEST(submit_stops)
 		ck_assert_int_eq(within.result, 1);
 		ck_assert_uint_eq(kept, within.keeps);
 		call_tasks();
-		ck_assert_int_eq(drain(), 3);
+		ck_assert_int_eq(cancel_all(), 3);
 		for (int k = 0; k < 3; k++)
 			ck_assert_int_eq(j[k].runs, -1000);
 		end();
@@ -111,7 +111,7 @@ START_TEST(submit_destroys)
 }
 END_TEST
 
-/* Stopped with runs outstanding: some are called before it is drained. */
+/* Stopped with runs outstanding: some are called before cancel_all. */
 START_TEST(stopped_with_runs_outstanding)
 {
 	for (int i = 0; i < 2 * DRIVERS; i++) {
@@ -133,9 +133,9 @@ START_TEST(stopped_with_runs_outstanding)
 		ck_assert_int_eq(deadline_of(j[0].id), -8);
 		ck_assert_int_eq(cancel(j[0].id), 0);
 		ck_assert_int_eq(timerthread_cancel_wait(tt, j[3].id), 0);
-		ck_assert_int_eq(drain(), 4);
+		ck_assert_int_eq(cancel_all(), 4);
 		call_tasks();
-		ck_assert_int_eq(drain(), 0);
+		ck_assert_int_eq(cancel_all(), 0);
 		for (int k = 0; k < 8; k++) {
 			bool is_drained = k == 1 || k == 2 || k == 4 || k == 7;
 

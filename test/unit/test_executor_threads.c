@@ -547,7 +547,7 @@ START_TEST(random_by_threads)
 		for (int i = 0; round % 4 == 0 && i < UNITS; i++)
 			end_unit(&units[i], true);
 		ck_assert_int_eq(timerthread_stop(tt), 0);
-		timerthread_drain(tt, visit_unit, NULL);
+		timerthread_cancel_all(tt, visit_unit, NULL);
 		for (int i = 0; i < UNITS; i++)
 			check_unit(&units[i]);
 		for (uint32_t i = 0; i < tt->engine.intake->n; i++)

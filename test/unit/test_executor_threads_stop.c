@@ -64,7 +64,7 @@ static void count_drained(timerthread_id id, timerthread_fn *fn, void *arg,
 static void check_drained(int n)
 {
 	drained = 0;
-	ck_assert_int_eq(timerthread_drain(tt, count_drained, NULL), n);
+	ck_assert_int_eq(timerthread_cancel_all(tt, count_drained, NULL), n);
 	ck_assert_int_eq(drained, n);
 }
 
@@ -301,7 +301,7 @@ START_TEST(destroyed_while_runs_are_called)
 }
 END_TEST
 
-/* Each runs, or is drained, or cancelled: while its run is called. */
+/* Each runs, or is taken back, or cancelled: while its run is called. */
 START_TEST(drained_while_runs_are_called)
 {
 	enum { N = 200 };
@@ -319,7 +319,7 @@ START_TEST(drained_while_runs_are_called)
 		ck_assert_int_eq(timerthread_stop(tt), 0);
 		for (int k = 0; k < N / 2; k++)
 			sum += timerthread_cancel(tt, id[k]) == 0;
-		sum += timerthread_drain(tt, count_drained, NULL);
+		sum += timerthread_cancel_all(tt, count_drained, NULL);
 		sem_getvalue(&ran, &ended);
 		ck_assert_int_eq(sum + ended, N);
 		end();

@@ -176,7 +176,7 @@ static void end_them(void)
 		cancelled++;
 	}
 	drained = 0;
-	NEED(timerthread_drain(tt, drain_one, NULL) >= 0);
+	NEED(timerthread_cancel_all(tt, drain_one, NULL) >= 0);
 	NEED(cancelled + drained == TIMERS - TIMERS / 3);
 	NEED(need_stat(TIMERTHREAD_STAT_PENDING) == 0);
 }

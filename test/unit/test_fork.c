@@ -282,7 +282,7 @@ static void stopped_unstarted(void)
 	NEED(timerthread_stop(tt) == 0);
 	NEED(timerthread_start(tt, NULL) == -ESHUTDOWN);
 	NEED(timerthread_schedule(tt, 0, never, NULL, NULL) == -ESHUTDOWN);
-	NEED(timerthread_drain(tt, no_visit, NULL) == 0);
+	NEED(timerthread_cancel_all(tt, no_visit, NULL) == 0);
 	timerthread_destroy(tt);
 }
 
@@ -398,7 +398,7 @@ END_TEST
 
 static void start_in_child(void)
 {
-	NEED(timerthread_set_thread_name(tt, "daemon") == 0);
+	NEED(timerthread_set_name(tt, "daemon") == 0);
 	NEED(timerthread_start(tt, NULL) == 0);
 	NEED(timerthread_schedule_after(tt, 1000, post, &ran, NULL) == 0);
 	wait_for(&ran);

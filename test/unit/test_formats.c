@@ -23,7 +23,7 @@ static struct timerthread *make(const char *name)
 	struct timerthread *made = NULL;
 
 	ck_assert_int_eq(timerthread_create(&made), 0);
-	ck_assert_int_eq(timerthread_set_thread_name(made, name), 0);
+	ck_assert_int_eq(timerthread_set_name(made, name), 0);
 	return made;
 }
 

@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "added.h"
 #include "child.h"
+#include "prepared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,7 +172,7 @@ static void with_wake(void)
 
 	ck_assert_int_eq(timerthread_set_wake(tt, wake, NULL), 0);
 	ck_assert_int_eq(timerthread_start_polled(tt, NULL), 0);
-	id = add(never, NULL);
+	id = prepare(never, NULL);
 	ck_assert_int_eq(arm(id, TIMERTHREAD_NEVER), 0);
 	ck_assert_int_eq(timerthread_dispatch(tt), 0);
 	ck_assert_int_eq(timerthread_get_next_deadline(tt, &t), 0);
@@ -220,9 +220,9 @@ static int call_visit(void)
 	return timerthread_cancel_matching(tt, match_any, visit_it, NULL);
 }
 
-static int call_drain(void)
+static int call_cancel_all(void)
 {
-	return timerthread_drain(tt, visit_it, NULL);
+	return timerthread_cancel_all(tt, visit_it, NULL);
 }
 
 static int call_schedule(void)
@@ -262,7 +262,7 @@ static const struct way {
 	{"run", with_run, call_run, 1, 1},
 	{"match", with_timer, call_match, 1, -ECHILD},
 	{"visit", with_timer, call_visit, 1, -ECHILD},
-	{"drain", with_timer, call_drain, 1, -ECHILD},
+	{"cancel_all", with_timer, call_cancel_all, 1, -ECHILD},
 	{"visit running", with_visitor, call_dispatch, 1, -ECHILD},
 	{"wake, schedule", with_wake, call_schedule, 0, -ECHILD},
 	{"wake, every", with_wake, call_every, 0, -ECHILD},
@@ -424,7 +424,7 @@ static void check_child(void)
 	const int64_t t = 0;
 
 	NEED(timerthread_schedule(tt, t, never, NULL, NULL) == -ECHILD);
-	NEED(timerthread_drain(tt, visit_it, NULL) == -ECHILD);
+	NEED(timerthread_cancel_all(tt, visit_it, NULL) == -ECHILD);
 	NEED(timerthread_stop(tt) == -ECHILD);
 	timerthread_destroy(tt);
 }

@@ -237,7 +237,7 @@ START_TEST(signals_are_blocked_and_the_name_is_set)
 	for (int i = 0; i < 2; i++) {
 		memset(&seen, 0, sizeof(seen));
 		set_hooks(i ? look : NULL, i ? NULL : look, NULL);
-		ck_assert_int_eq(timerthread_set_thread_name(tt, "hooked"), 0);
+		ck_assert_int_eq(timerthread_set_name(tt, "hooked"), 0);
 		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 		ck_assert_int_eq(timerthread_stop(tt), 0);
 		ck_assert_str_eq(seen.name, "hooked");
@@ -333,7 +333,7 @@ static void use_at_exit(void *arg)
 	result[2] = timerthread_schedule(tt, 0, never, NULL, NULL);
 	result[3] = timerthread_reschedule(tt, pending_id, 0);
 	result[4] = timerthread_stop(tt);
-	result[5] = timerthread_drain(tt, visit, &drained_id);
+	result[5] = timerthread_cancel_all(tt, visit, &drained_id);
 	result[6] = timerthread_start(tt, NULL);
 }
 

@@ -235,27 +235,27 @@ START_TEST(the_driver_is_freeing_it)
 }
 END_TEST
 
-/* A timer that was added, or repeats, goes another way, into the same lane. */
+/* One that was prepared, or repeats, goes another way, into the same lane. */
 START_TEST(others_come_between)
 {
-	timerthread_id id, added;
+	timerthread_id id, prepared;
 
 	begin();
 	id = next_one(never_runs);
-	must(timerthread_add(tt, count, NULL, &added) == 0);
+	must(timerthread_prepare(tt, count, NULL, &prepared) == 0);
 	soon += MS;
-	must(timerthread_reschedule(tt, added, soon) == 0);
+	must(timerthread_reschedule(tt, prepared, soon) == 0);
 	drop(id);
 	next_one(count);
 	bucket_check(b);
-	must(timerthread_disarm(tt, added) == 0);
+	must(timerthread_disarm(tt, prepared) == 0);
 	next_one(count);
 	soon += MS;
-	must(timerthread_reschedule(tt, added, soon) == 0);
+	must(timerthread_reschedule(tt, prepared, soon) == 0);
 	next_one(count);
 	bucket_check(b);
 	ck_assert_int_eq(timerthread_advance(tt, 2 * HOUR), 4);
-	drop(added);
+	drop(prepared);
 	ck_assert_uint_eq(runs, 4);
 	end();
 }

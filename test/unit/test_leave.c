@@ -140,7 +140,7 @@ static void exiting_in_visit(void)
 	begin_child();
 	NEED(timerthread_start_virtual(tt, 0) == 0);
 	NEED(timerthread_schedule(tt, 1, never, NULL, NULL) == 0);
-	timerthread_drain(tt, exit_in_visit, NULL);
+	timerthread_cancel_all(tt, exit_in_visit, NULL);
 }
 
 START_TEST(the_thread_exits_in_a_visit)

@@ -19,7 +19,7 @@ START_TEST(null_instance)
 	pthread_t thread;
 
 	ck_assert_int_eq(timerthread_create(NULL), -EINVAL);
-	ck_assert_int_eq(timerthread_set_thread_name(NULL, "a"), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(NULL, "a"), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(NULL, 1), -EINVAL);
 	ck_assert_int_eq(timerthread_start(NULL, NULL), -EINVAL);
 	ck_assert_int_eq(timerthread_stop(NULL), -EINVAL);
@@ -49,21 +49,20 @@ END_TEST
 START_TEST(options)
 {
 	setup();
-	ck_assert_int_eq(timerthread_set_thread_name(tt, NULL), -EINVAL);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, ""), -EINVAL);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "sixteen-letters!"),
-			 -EINVAL);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "fifteen-letters"), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(tt, ""), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(tt, "sixteen-letters!"), -EINVAL);
+	ck_assert_int_eq(timerthread_set_name(tt, "fifteen-letters"), 0);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 0), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1025), -EINVAL);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1024), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "late"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, post, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "late"), -EBUSY);
+	ck_assert_int_eq(timerthread_set_name(tt, "late"), -EBUSY);
 	ck_assert_int_eq(timerthread_set_buckets(tt, 1), -EBUSY);
 	driver_destroy(tt);
 }

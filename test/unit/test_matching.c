@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "added.h"
+#include "prepared.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -93,7 +93,7 @@ static int match_all(timerthread_id id, timerthread_fn *fn, void *arg,
 	return 1;
 }
 
-static int cancel_all(void)
+static int take_all(void)
 {
 	return timerthread_cancel_matching(tt, match_all, NULL, NULL);
 }
@@ -117,26 +117,26 @@ START_TEST(arguments)
 	setup();
 	ck_assert_int_eq(timerthread_cancel_matching(tt, NULL, visit, NULL),
 			 -EINVAL);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 0);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	ck_assert_int_eq(timerthread_cancel_matching(tt, NULL, NULL, NULL),
 			 -EINVAL);
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	/* After stop, too. */
 	schedule(TIMERTHREAD_NEVER, never, NULL);
-	add(never, NULL);
+	prepare(never, NULL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(cancel_all(), 2);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 2);
+	ck_assert_int_eq(take_all(), 0);
 	end();
 }
 END_TEST
 
 static void refused_in_child(void)
 {
-	NEED(cancel_all() == -ECHILD);
+	NEED(take_all() == -ECHILD);
 	NEED(timerthread_cancel_matching(tt, NULL, NULL, NULL) == -ECHILD);
 	timerthread_destroy(tt);
 }
@@ -146,7 +146,7 @@ START_TEST(in_a_child)
 	start();
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	in_child(refused_in_child);
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	end();
 }
 END_TEST
@@ -186,19 +186,19 @@ START_TEST(those_that_are_not_armed)
 	timerthread_id id[4];
 
 	start();
-	id[0] = add(fn_a, NULL);
-	id[1] = add(fn_a, NULL);
+	id[0] = prepare(fn_a, NULL);
+	id[1] = prepare(fn_a, NULL);
 	id[2] = schedule(now() + HOUR, fn_a, NULL);
 	id[3] = every(now() + HOUR, 1, fn_a, NULL);
 	ck_assert_int_eq(arm(id[1], now() + HOUR), 0);
 	for (int i = 1; i < 4; i++)
 		ck_assert_int_eq(disarm(id[i]), 0);
-	add(fn_b, NULL);
+	prepare(fn_b, NULL);
 	check_matches((struct wanted){.fn = fn_a}, 4);
 	for (int i = 0; i < 4; i++)
 		check_gone(id[i]);
 	ck_assert_uint_eq(STAT(UNARMED), 1);
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	ck_assert_uint_eq(STAT(UNARMED), 0);
 	end();
 }
@@ -265,7 +265,7 @@ START_TEST(shows_all)
 	start();
 	base = now() + HOUR;
 	held = hold_thread();
-	unarmed = add(never, NULL);
+	unarmed = prepare(never, NULL);
 	once = schedule(base, never, NULL);
 	periodic = every(base + 1, 5, never, NULL);
 	for (int i = 0; i < 3; i++) {
@@ -300,12 +300,12 @@ START_TEST(places_come_back)
 	ck_assert_int_eq(driver_start(tt), 0);
 	for (int i = 0; i < 50; i++) {
 		for (int k = 0; k < 10; k++) {
-			add(never, NULL);
+			prepare(never, NULL);
 			schedule(TIMERTHREAD_NEVER - k, never, NULL);
 		}
 		ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
 				 -EAGAIN);
-		ck_assert_int_eq(cancel_all(), 20);
+		ck_assert_int_eq(take_all(), 20);
 		wait_for_places(20);
 	}
 	end();
@@ -442,7 +442,7 @@ START_TEST(waits_for_one_that_matches)
 		id = schedule(0, hold_and_write, &ran);
 		wait_for(&ran);
 		schedule(TIMERTHREAD_NEVER, hold_and_write, NULL);
-		add(hold_and_write, NULL);
+		prepare(hold_and_write, NULL);
 		start_canceller(id, (struct wanted){.fn = hold_and_write});
 		check_it_waits(2, i);
 		check_gone(id);
@@ -485,7 +485,7 @@ START_TEST(one_that_was_armed_meanwhile_ends)
 
 	start();
 	for (int i = 1; i <= 20; i++) {
-		id = add(hold_and_write, &ran);
+		id = prepare(hold_and_write, &ran);
 		ck_assert_int_eq(arm(id, 0), 0);
 		wait_for(&ran);
 		ck_assert_int_eq(arm(id, 0), 0);
@@ -546,7 +546,7 @@ START_TEST(nobody_waits_for_it)
 		ck_assert_int_eq(arm(other, TIMERTHREAD_NEVER - 1), 0);
 		ck_assert_int_eq(disarm(other), 0);
 		ck_assert_int_eq(cancel(other), 0);
-		other = add(fn_a, NULL);
+		other = prepare(fn_a, NULL);
 		check_matches((struct wanted){.fn = fn_a}, 1);
 		check_gone(other);
 	}
@@ -566,7 +566,7 @@ static struct {
 static void cancel_from_inside(void *arg)
 {
 	inside.runs++;
-	inside.result = cancel_all();
+	inside.result = take_all();
 	sem_post(arg);
 }
 
@@ -577,7 +577,7 @@ static void check_inside_once(int result)
 	settle();
 	ck_assert_int_eq(inside.runs, 1);
 	check_gone(inside.id);
-	ck_assert_int_eq(cancel_all(), 0);
+	ck_assert_int_eq(take_all(), 0);
 	memset(&inside, 0, sizeof(inside));
 }
 
@@ -592,14 +592,14 @@ START_TEST(from_the_callback_of_one_that_matches)
 
 	for (int i = 0; i < 5; i++)
 		schedule(TIMERTHREAD_NEVER, never, NULL);
-	add(never, NULL);
+	prepare(never, NULL);
 	ck_assert_int_eq(timerthread_schedule_every(tt, 0, 1,
 						    cancel_from_inside, &ran,
 						    &inside.id),
 			 0);
 	check_inside_once(6);
 
-	inside.id = add(cancel_from_inside, &ran);
+	inside.id = prepare(cancel_from_inside, &ran);
 	ck_assert_int_eq(arm(inside.id, 0), 0);
 	check_inside_once(0);
 	end();
@@ -611,7 +611,7 @@ static void arm_and_cancel(void *arg)
 	inside.runs++;
 	inside.result = arm(inside.id, 0);
 	if (inside.result == 0)
-		inside.result = cancel_all();
+		inside.result = take_all();
 	sem_post(arg);
 }
 
@@ -622,7 +622,7 @@ START_TEST(from_a_callback_that_has_armed_its_timer)
 		timerthread_schedule(tt, 0, arm_and_cancel, &ran, &inside.id),
 		0);
 	check_inside_once(0);
-	inside.id = add(arm_and_cancel, &ran);
+	inside.id = prepare(arm_and_cancel, &ran);
 	ck_assert_int_eq(arm(inside.id, 0), 0);
 	check_inside_once(0);
 	end();
@@ -650,7 +650,7 @@ START_TEST(from_another_callback)
 	settle();
 	ck_assert_int_eq(inside.result, 1);
 	ck_assert_int_gt(deadline_of(inside.id), now());
-	ck_assert_int_eq(cancel_all(), 1);
+	ck_assert_int_eq(take_all(), 1);
 	end();
 }
 END_TEST
@@ -699,7 +699,7 @@ static void plan_meddled(void)
 
 		s->fn = never;
 		s->id = i % 3 ? schedule(TIMERTHREAD_NEVER - i, never, s)
-			      : add(never, s);
+			      : prepare(never, s);
 	}
 }
 
@@ -735,7 +735,7 @@ static int match_and_plan(timerthread_id id, timerthread_fn *fn, void *arg,
 	if (planned < 100) {
 		planned++;
 		schedule(TIMERTHREAD_NEVER, fn_a, NULL);
-		disarm(add(fn_a, NULL));
+		disarm(prepare(fn_a, NULL));
 	}
 	return fn == never;
 }
@@ -801,7 +801,7 @@ static void visit_and_schedule(timerthread_id id, timerthread_fn *fn, void *arg,
 {
 	visit_seen(id, fn, arg, ctx);
 	schedule(TIMERTHREAD_NEVER, fn_a, NULL);
-	cancel(add(fn_a, NULL));
+	cancel(prepare(fn_a, NULL));
 }
 
 static int match_meddled(timerthread_id id, timerthread_fn *fn, void *arg,
@@ -850,7 +850,7 @@ static void plan_many(void)
 
 		s->fn = run_seen;
 		if (i % 4 == 3)
-			s->id = add(run_seen, s);
+			s->id = prepare(run_seen, s);
 		else
 			s->id = schedule(now() + (i % 2 ? i * 1000 : HOUR + i),
 					 run_seen, s);
@@ -968,7 +968,7 @@ START_TEST(none_runs_when_it_has_returned)
 		before = atom32_load(&often);
 		while (atom32_load(&often) - before < (uint32_t)round)
 			sched_yield();
-		ck_assert_int_le(cancel_all(), 5);
+		ck_assert_int_le(take_all(), 5);
 		ck_assert_uint_eq(atom32_load(&running), 0);
 		before = atom32_load(&often);
 		settle();

@@ -256,7 +256,7 @@ static void check_label(const char *name, const char *label)
 	char begin[80];
 
 	setup();
-	ck_assert_int_eq(timerthread_set_thread_name(tt, name), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, name), 0);
 	format();
 	snprintf(begin, sizeof(begin), "timerthread_slots{name=\"%s\"} 0",
 		 label);
@@ -331,7 +331,7 @@ static void slow(timerthread_id id, timerthread_fn *fn, void *arg,
 
 START_TEST(dumps)
 {
-	timerthread_id held, next, added;
+	timerthread_id held, next, prepared;
 	const char *l;
 	char begin[80];
 	int closed = open_files() + 100;
@@ -345,10 +345,10 @@ START_TEST(dumps)
 	ck_assert_int_eq(driver_start(tt), 0);
 	held = hold_thread();
 	next = every(timerthread_now(tt) + HOUR, 2 * HOUR, never, &next);
-	ck_assert_int_eq(timerthread_add(tt, never, NULL, &added), 0);
-	ck_assert_int_eq(
-		timerthread_reschedule(tt, added, timerthread_now(tt) + HOUR),
-		0);
+	ck_assert_int_eq(timerthread_prepare(tt, never, NULL, &prepared), 0);
+	ck_assert_int_eq(timerthread_reschedule(tt, prepared,
+						timerthread_now(tt) + HOUR),
+			 0);
 	for (int i = 99; i-- > 0;)
 		schedule(timerthread_now(tt) + (i + 2) * HOUR, never, NULL);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
@@ -360,8 +360,8 @@ START_TEST(dumps)
 	snprintf(begin, sizeof(begin), "  %#018" PRIx64 " in ", next);
 	ck_assert_ptr_nonnull(
 		strstr(line(page, begin), "every 7200.000000000 s"));
-	/* One that was added does not repeat. */
-	snprintf(begin, sizeof(begin), "  %#018" PRIx64 " in ", added);
+	/* One that was prepared does not repeat. */
+	snprintf(begin, sizeof(begin), "  %#018" PRIx64 " in ", prepared);
 	l = line(page, begin);
 	ck_assert_int_eq(strncmp(l + strspn(l, "0123456789."), " s: ", 4), 0);
 	check_nearest();

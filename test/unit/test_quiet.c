@@ -45,16 +45,16 @@ static uint64_t schedule(int64_t deadline)
 	return id;
 }
 
-static uint64_t add(void)
+static uint64_t prepare(void)
 {
 	uint64_t id;
 
-	ck_assert_int_eq(timerthread_add(tt, post, &ran, &id), 0);
+	ck_assert_int_eq(timerthread_prepare(tt, post, &ran, &id), 0);
 	return id;
 }
 
 /* What a callback has seen. */
-static int passed, near, far, last, repeats, added;
+static int passed, near, far, last, repeats, prepared;
 
 static void look(void *arg)
 {
@@ -64,7 +64,7 @@ static void look(void *arg)
 	far = place_of(schedule(tt->engine.until + SECOND + 1));
 	last = place_of(schedule(TIMERTHREAD_NEVER));
 	repeats = place_of(schedule_every(INT64_MAX));
-	added = place_of(add());
+	prepared = place_of(prepare());
 	sem_post(&ran);
 }
 
@@ -75,9 +75,9 @@ static void check_places(int in_callback)
 	ck_assert_int_eq(far, OTHER);
 	ck_assert_int_eq(last, OTHER);
 	ck_assert_int_eq(repeats, OTHER);
-	ck_assert_int_eq(added, OTHER);
+	ck_assert_int_eq(prepared, OTHER);
 	ck_assert_int_eq(place_of(schedule(0)), OTHER);
-	ck_assert_int_eq(place_of(add()), OTHER);
+	ck_assert_int_eq(place_of(prepare()), OTHER);
 	ck_assert_int_eq(place_of(schedule_every(1)), QUIET);
 	ck_assert_int_eq(place_of(schedule_every(1000000000)), QUIET);
 	ck_assert_int_eq(place_of(schedule_every(1000000001)), OTHER);

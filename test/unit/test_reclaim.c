@@ -455,7 +455,7 @@ static void disarm(uint64_t id)
  */
 START_TEST(forgets_the_entries_of_the_disarmed)
 {
-	const struct timer t = {0, PERIOD_ADDED, fn, NULL, 0};
+	const struct timer t = {0, PERIOD_PREPARED, fn, NULL, 0};
 	size_t before;
 
 	begin(1);

@@ -102,7 +102,7 @@ START_TEST(in_each_state)
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_uint_eq(STAT(SCHEDULED), 1);
 	ck_assert_uint_eq(STAT(PENDING), 1);
-	ck_assert_int_eq(timerthread_drain(tt, ignore, NULL), 1);
+	ck_assert_int_eq(timerthread_cancel_all(tt, ignore, NULL), 1);
 	ck_assert_uint_eq(STAT(PENDING), 0);
 	ck_assert_uint_eq(STAT(DRAINED), 1);
 	end();
@@ -145,7 +145,7 @@ START_TEST(each_is_counted)
 	ck_assert_uint_eq(STAT(RESCHEDULED), 3);
 	ck_assert_uint_eq(STAT(DEAD) + STAT(RECYCLED), 1);
 
-	ck_assert_int_eq(timerthread_drain(tt, ignore, NULL), 2);
+	ck_assert_int_eq(timerthread_cancel_all(tt, ignore, NULL), 2);
 	ck_assert_uint_eq(STAT(DRAINED), 2);
 	ck_assert_uint_eq(STAT(CANCELLED), 3);
 	ck_assert_uint_eq(STAT(PENDING), 0);

@@ -526,7 +526,7 @@ START_TEST(a_callback_blocks_no_other_call)
 	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id), 0);
 	ck_assert_int_eq(timerthread_cancel_wait(tt, id), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
-	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), 19999);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, &drained), 19999);
 	ck_assert_int_eq(timerthread_create(&other), 0);
 	ck_assert_int_eq(driver_start(other), 0);
 	ck_assert_int_eq(timerthread_schedule(other, 0, post, &ran, NULL), 0);
@@ -548,7 +548,7 @@ START_TEST(a_callback_blocks_no_other_call)
 	ck_assert_int_eq(timerthread_get_deadline(tt, id, &deadline), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, id), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, running), 1);
-	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, &drained), 0);
 	ck_assert_int_gt(timerthread_now(tt), 0);
 
 	sem_post(&go);
@@ -556,7 +556,7 @@ START_TEST(a_callback_blocks_no_other_call)
 		pthread_join(t[i], &r);
 		ck_assert_ptr_eq(r, tt);
 	}
-	ck_assert_int_eq(timerthread_drain(tt, visit, &drained), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, &drained), 0);
 	ck_assert_int_eq(drained, 19999);
 	driver_destroy(tt);
 }

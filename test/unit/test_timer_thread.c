@@ -47,7 +47,7 @@ START_TEST(the_thread)
 	pthread_t t;
 
 	setup();
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "my-timers"), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, "my-timers"), 0);
 	ck_assert_int_eq(timerthread_get_pthread(tt, NULL), -EINVAL);
 	ck_assert_int_eq(timerthread_get_pthread(tt, &t), -EINVAL);
 	sigemptyset(&before);
@@ -87,7 +87,7 @@ START_TEST(thread_attributes)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	setup();
 	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
-	ck_assert_int_eq(timerthread_set_thread_name(tt, "again"), 0);
+	ck_assert_int_eq(timerthread_set_name(tt, "again"), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 	ck_assert_int_eq(timerthread_start(tt, &attr), -EINVAL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
@@ -187,7 +187,7 @@ static void start_without_privileges(void)
 	real_time(&attr);
 	NEED(timerthread_start(tt, &attr) == -EPERM);
 	NEED(timerthread_schedule(tt, 0, never, NULL, NULL) == -EINVAL);
-	NEED(timerthread_set_thread_name(tt, "again") == 0);
+	NEED(timerthread_set_name(tt, "again") == 0);
 	NEED(timerthread_start(tt, NULL) == 0);
 	NEED(timerthread_schedule(tt, 0, post, &ran, NULL) == 0);
 	wait_for(&ran);

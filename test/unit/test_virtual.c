@@ -268,7 +268,7 @@ START_TEST(options_make_no_difference)
 		ck_assert_int_eq(timerthread_set_clock(tt, clocks[i % 3]), 0);
 		ck_assert_int_eq(timerthread_set_slack(tt, slacks[i / 3]), 0);
 		ck_assert_int_eq(timerthread_set_buckets(tt, 7), 0);
-		ck_assert_int_eq(timerthread_set_thread_name(tt, "unused"), 0);
+		ck_assert_int_eq(timerthread_set_name(tt, "unused"), 0);
 		ck_assert_int_eq(
 			timerthread_set_thread_hooks(tt, never, never, NULL),
 			0);

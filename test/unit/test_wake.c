@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "added.h"
+#include "prepared.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -259,7 +259,7 @@ START_TEST(not_for_what_is_later)
 	}
 	every(base + HOUR, 1, never, NULL);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
-	add(never, NULL);
+	prepare(never, NULL);
 	check_wakes(0);
 	end();
 }
@@ -278,7 +278,7 @@ START_TEST(not_for_what_needs_no_work)
 	ck_assert_int_eq(disarm(id), 0);
 	ck_assert_int_eq(cancel(id), 0);
 	ck_assert_int_eq(arm(other, now() + 2 * HOUR), 0);
-	ck_assert_int_eq(drain(), 1);
+	ck_assert_int_eq(cancel_all(), 1);
 	check_wakes(0);
 	end();
 
@@ -294,23 +294,23 @@ END_TEST
 /* To move a timer to an earlier time, or to arm one, is as to schedule one. */
 START_TEST(for_what_was_moved)
 {
-	timerthread_id id, added;
+	timerthread_id id, prepared;
 	int64_t base;
 
 	begin();
 	base = now();
-	added = add(never, NULL);
+	prepared = prepare(never, NULL);
 	id = schedule(base + 100 * HOUR, never, NULL);
 	go_round();
 	atom32_store(&wakes, 0);
 	ck_assert_int_eq(arm(id, base + 50 * HOUR), 0);
 	check_wakes(1);
 	ck_assert_int_le(go_round(), base + 50 * HOUR);
-	ck_assert_int_eq(arm(added, base + 20 * HOUR), 0);
+	ck_assert_int_eq(arm(prepared, base + 20 * HOUR), 0);
 	check_wakes(2);
 	ck_assert_int_le(go_round(), base + 20 * HOUR);
-	ck_assert_int_eq(disarm(added), 0);
-	ck_assert_int_eq(arm(added, base + 10 * HOUR), 0);
+	ck_assert_int_eq(disarm(prepared), 0);
+	ck_assert_int_eq(arm(prepared, base + 10 * HOUR), 0);
 	check_wakes(3);
 	ck_assert_int_le(go_round(), base + 10 * HOUR);
 	end();
@@ -335,7 +335,7 @@ START_TEST(at_a_stop)
 	atom32_store(&wakes, 0);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	check_wakes(1);
-	ck_assert_int_eq(drain(), 1);
+	ck_assert_int_eq(cancel_all(), 1);
 	check_wakes(1);
 	end();
 }
@@ -546,7 +546,7 @@ START_TEST(a_loop_is_woken_by_what_is_armed)
 	timerthread_id id;
 
 	begin_loop();
-	id = add(post, &ran);
+	id = prepare(post, &ran);
 	for (int i = 0; i < (is_slow() ? 500 : 3000); i++) {
 		if (i % 2)
 			ck_assert_int_ne(arm(id, now() + HOUR), -ENOENT);

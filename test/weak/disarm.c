@@ -25,7 +25,7 @@ static bool ran;
 
 static void setup(void)
 {
-	one_timer_init(PERIOD_ADDED);
+	one_timer_init(PERIOD_PREPARED);
 	ran = false;
 }
 

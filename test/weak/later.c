@@ -39,7 +39,7 @@ static int argument, seen, state;
 
 static void setup(void)
 {
-	const struct timer t = {NOW, PERIOD_ADDED, NULL, NULL, 0};
+	const struct timer t = {NOW, PERIOD_PREPARED, NULL, NULL, 0};
 	uint32_t word;
 
 	waits_init();
@@ -80,7 +80,7 @@ static void drive(void)
 
 static void wait_for_it(void)
 {
-	await_end(&await, &bucket, &slot, id, ticket, 1);
+	await_end(&await, &bucket, &slot, id, ticket, INT64_MAX, 1);
 	seen = argument;
 	state = slot_state(atom32_load(&slot.state));
 }

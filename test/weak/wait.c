@@ -85,8 +85,8 @@ static void fire(void)
 static void cancel_and_wait(void)
 {
 	await_begin(&await);
-	result[1] =
-		await_end(&await, NULL, &slot, id, 0, cancel_slot(&slot, id));
+	result[1] = await_end(&await, NULL, &slot, id, 0, INT64_MAX,
+			      cancel_slot(&slot, id));
 	if (result[1] != 0)
 		seen = argument;
 }

@@ -100,7 +100,7 @@ typedef uint64_t timerthread_id;
  *     task_id             any thread that calls the      none of the library
  *                         library; the timer thread
  *
- * (visit: of timerthread_cancel_matching, timerthread_drain and
+ * (visit: of timerthread_cancel_matching, timerthread_cancel_all and
  * timerthread_visit_running.)  These rules hold for all of them:
  *
  *  - It must return.  If a C++ exception leaves it, the process ends by
@@ -151,9 +151,9 @@ typedef int timerthread_submit_fn(void *ctx, timerthread_fn *run, void *arg);
 typedef uintptr_t timerthread_task_id_fn(void *ctx);
 
 /*
- * timerthread_drain and timerthread_cancel_matching call this for each timer
- * that they take back, with the timer's id, function and argument, and with the
- * ctx that was given to them.
+ * timerthread_cancel_all and timerthread_cancel_matching call this for each
+ * timer that they take back, with the timer's id, function and argument, and
+ * with the ctx that was given to them.
  */
 typedef void timerthread_visit_fn(timerthread_id id, timerthread_fn *fn,
 				  void *arg, void *ctx);
@@ -221,7 +221,7 @@ int timerthread_create(struct timerthread **ret_tt);
  * -EINVAL: tt or name is NULL, or name is too short or too long.  -EBUSY: after
  * start or stop.
  */
-int timerthread_set_thread_name(struct timerthread *tt, const char *name);
+int timerthread_set_name(struct timerthread *tt, const char *name);
 
 /*
  * Sets the number of buckets, 1 to 1024.  Calls that schedule use the bucket of
@@ -274,11 +274,11 @@ int timerthread_set_spin(struct timerthread *tt, int64_t ns);
 /*
  * Sets a cap: how many timers there may be at one time.  A call that would
  * schedule one more fails with -EAGAIN.  A timer counts from the call that
- * schedules it until a cancel of it has returned 0, or timerthread_drain or
- * timerthread_cancel_matching has taken it back, or its callback has returned
- * for the last time.  The cap is exact, however many threads schedule and
- * cancel at the same time.  It adds one atomic operation to each schedule and
- * each cancel, and now and then a lock.
+ * schedules it until a cancel of it has returned 0, or timerthread_cancel_all
+ * or timerthread_cancel_matching has taken it back, or its callback has
+ * returned for the last time.  The cap is exact, however many threads schedule
+ * and cancel at the same time.  It adds one atomic operation to each schedule
+ * and each cancel, and now and then a lock.
  * 0, the default: no cap.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
@@ -520,9 +520,9 @@ int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
  * instance, nothing happens.  This waits for callbacks that are running, which
  * may use tt until they return, for threads that are in timerthread_dispatch or
  * timerthread_advance, and for threads that wait for a callback in
- * timerthread_stop, timerthread_stop_until, timerthread_cancel_wait or
- * timerthread_disarm_wait.  No other call on tt may be running, and none may
- * follow.
+ * timerthread_stop, timerthread_stop_until, timerthread_cancel_wait,
+ * timerthread_cancel_wait_until or timerthread_disarm_wait.  No other call on
+ * tt may be running, and none may follow.
  * A callback of tt may destroy tt.  Then this returns immediately, and from
  * then on no callback may use tt.  The memory is freed when all callbacks of
  * tt, and the calls that run them, have returned.  No other call on tt may be
@@ -582,6 +582,13 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
 			       timerthread_id *ret_id);
 
 /*
+ * Same as timerthread_schedule_every with first = timerthread_now(tt) + delay.
+ */
+int timerthread_schedule_every_after(struct timerthread *tt, int64_t delay,
+				     int64_t period, timerthread_fn *fn,
+				     void *arg, timerthread_id *ret_id);
+
+/*
  * Makes a timer that is not armed: it has an id, a function and an argument,
  * but no deadline.  timerthread_reschedule arms it, from any thread, as often
  * as one likes.  After each run, and after timerthread_disarm, it is unarmed
@@ -590,8 +597,8 @@ int timerthread_schedule_every(struct timerthread *tt, int64_t first,
  * anything else.
  * Errors as timerthread_schedule, and -EINVAL: ret_id is NULL.
  */
-int timerthread_add(struct timerthread *tt, timerthread_fn *fn, void *arg,
-		    timerthread_id *ret_id);
+int timerthread_prepare(struct timerthread *tt, timerthread_fn *fn, void *arg,
+			timerthread_id *ret_id);
 
 /*
  * Returns a round time from deadline to deadline + slack: the one that can be
@@ -611,10 +618,10 @@ int64_t timerthread_round(int64_t deadline, int64_t slack);
  * does not repeat can reschedule its own timer: then the timer runs again.
  * Once such a callback has begun, no other caller can reschedule the timer
  * until the callback has done so.
- * A timer from timerthread_add can be rescheduled at any time, by any thread.
- * If its callback is running, it runs again after that.  If a run is about to
- * begin, 0 does not tell whether that run was moved, or begins now and another
- * one follows.
+ * A timer from timerthread_prepare can be rescheduled at any time, by any
+ * thread.  If its callback is running, it runs again after that.  If a run is
+ * about to begin, 0 does not tell whether that run was moved, or begins now and
+ * another one follows.
  * -ENOENT: the timer has ended, or its callback has begun (see above), or it
  * was cancelled while its callback was running, or tt never gave this id.
  * -EINVAL: tt is NULL, or was not started.  -ESHUTDOWN: tt was stopped.
@@ -635,7 +642,7 @@ int timerthread_reschedule_after(struct timerthread *tt, timerthread_id id,
  * happen.
  * Returns 1 if its callback is running now, on another thread or because it is
  * the caller: the timer is not armed after that run.  (A timer that neither is
- * from timerthread_add nor repeats ends with that run, unless the callback
+ * from timerthread_prepare nor repeats ends with that run, unless the callback
  * reschedules it.)  After stop, timers can still be disarmed.
  * -ENOENT: it is unarmed (everything that its callback wrote is visible to
  * the caller), or it has ended, or tt never gave this id.  -EINVAL: tt is NULL.
@@ -658,9 +665,9 @@ int timerthread_disarm_wait(struct timerthread *tt, timerthread_id id);
  * still give both values to its match function.)  So for a timer that runs
  * once, the caller that gets 0 owns what arg points to; if no caller gets 0,
  * the callback owns it when it runs.  (The callback of a timer that is
- * periodic, from timerthread_add, or rescheduled by its own callback does not
- * know which run is its last.  There, the caller that cancels the timer owns
- * it: see timerthread_cancel_wait.)
+ * periodic, from timerthread_prepare, or rescheduled by its own callback does
+ * not know which run is its last.  There, the caller that cancels the timer
+ * owns it: see timerthread_cancel_wait.)
  * Returns 1 if the callback of the timer is running now, on another thread or
  * because it is the caller; the timer will not run again after that.
  * After stop, timers that are pending or unarmed can still be cancelled.
@@ -689,6 +696,18 @@ int timerthread_cancel_take(struct timerthread *tt, timerthread_id id,
  * -EDEADLK: called from the callback of that timer; nothing was cancelled.
  */
 int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
+
+/*
+ * As timerthread_cancel_wait, but does not wait longer than until the deadline,
+ * as timerthread_now(tt) counts.  (On a virtual clock: as long in real time as
+ * the deadline is away when this is called.)  If tt's clock is set meanwhile,
+ * that does not change how long this waits.
+ * -ETIMEDOUT: the timer is cancelled, and its callback is still running; until
+ * it has returned, it may use what arg points to.  This, or another function
+ * that cancels, may be called again to find out whether it has.
+ */
+int timerthread_cancel_wait_until(struct timerthread *tt, timerthread_id id,
+				  int64_t deadline);
 
 /*
  * Stores the deadline of a pending timer.  If the timer's callback is running,
@@ -725,15 +744,15 @@ int timerthread_cancel_matching(struct timerthread *tt,
  * visit for it, on the calling thread.  Returns their number (INT_MAX: that
  * many or more).
  * A timer that is scheduled meanwhile may be visited or not.  A timer whose
- * callback is running is not taken back; if it repeats, is from timerthread_add
- * or is rescheduled by its callback, it goes on.  No other call on tt waits
- * while visit runs; at times one waits for some microseconds.
+ * callback is running is not taken back; if it repeats, is from
+ * timerthread_prepare or is rescheduled by its callback, it goes on.  No other
+ * call on tt waits while visit runs; at times one waits for some microseconds.
  * After a stop that returned 0, these are all timers that will never run.
  * -EINVAL: tt or visit is NULL.  -EPERM: tt is the default instance, which
  * other parts of the process share.
  */
-int timerthread_drain(struct timerthread *tt, timerthread_visit_fn *visit,
-		      void *ctx);
+int timerthread_cancel_all(struct timerthread *tt, timerthread_visit_fn *visit,
+			   void *ctx);
 
 /*
  * Stores the time by which the driver must work next; never a time before now.
@@ -785,9 +804,9 @@ enum timerthread_stat {
 	TIMERTHREAD_STAT_DEAD = 2,
 	TIMERTHREAD_STAT_UNARMED = 3,
 	/* Timers since the start: scheduled; cancelled, that is, by a call that
-	 * returned 0, by timerthread_drain or timerthread_cancel_matching; of
-	 * these, the ones taken back by timerthread_drain; and those whose
-	 * memory was recycled. */
+	 * returned 0, by timerthread_cancel_all or timerthread_cancel_matching;
+	 * of these, the ones taken back by timerthread_cancel_all; and those
+	 * whose memory was recycled. */
 	TIMERTHREAD_STAT_SCHEDULED = 10,
 	TIMERTHREAD_STAT_CANCELLED = 11,
 	TIMERTHREAD_STAT_DRAINED = 12,

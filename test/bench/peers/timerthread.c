@@ -83,7 +83,7 @@ int peer_reschedule(void *timer, int64_t now, int64_t delay)
 
 void peer_add(void *timer, peer_fn *fn, void *arg)
 {
-	check(timerthread_add(tt, fn, arg, timer), "timerthread_add");
+	check(timerthread_prepare(tt, fn, arg, timer), "timerthread_prepare");
 }
 
 int peer_arm(void *timer, int64_t now, int64_t delay, peer_fn *fn, void *arg)

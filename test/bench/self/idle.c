@@ -2,9 +2,8 @@
 /*
  * What it costs to have an instance on which nothing happens: memory that was
  * touched and is the process's own, descriptors, and wake-ups of the timer
- * thread.  Each has been drained once, of nothing.  Each case runs in a process
- * of its own; the first instance, which pays for what all share, is not
- * counted.
+ * thread.  cancel_all was called for each once.  Each case runs in a process of
+ * its own; the first instance, which pays for what all share, is not counted.
  */
 #include "config.h"
 
@@ -76,7 +75,7 @@ static void measure(unsigned buckets, bool polled, bool quick)
 	struct sleeps w;
 
 	for (int i = 0; i < INSTANCES; i++)
-		timerthread_drain(make(buckets, polled), ignore, NULL);
+		timerthread_cancel_all(make(buckets, polled), ignore, NULL);
 	sleep_until_ns(now_ns() + BENCH_S / 5);
 	if (!polled) {
 		watch_sleeps(&w, first);

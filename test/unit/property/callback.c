@@ -127,6 +127,8 @@ void do_self(void)
 	case 1:
 		agree(timerthread_cancel_wait(model->tt, model->running.id) ==
 		      -EDEADLK);
+		agree(timerthread_cancel_wait_until(
+			      model->tt, model->running.id, 0) == -EDEADLK);
 		break;
 	case 2:
 		get_own_deadline();
@@ -148,7 +150,7 @@ static void ended(void)
 	if (model->again)
 		model_set(model->running);
 	else if (!model->cancelled &&
-		 (model->running.added || model->running.period > 0))
+		 (model->running.prepared || model->running.period > 0))
 		model_keep(model->running);
 	else
 		model_over(model->running.id);

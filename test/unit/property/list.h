@@ -14,7 +14,7 @@ struct listed {
 	int64_t deadline;
 	int64_t period; /* 0: it does not repeat */
 	timerthread_id id;
-	bool added;      /* it stays when it has run */
+	bool prepared;   /* it stays when it has run */
 	void *key;       /* the callback's argument: each has its own */
 	int64_t set_at;  /* what the clock showed when it got its deadline */
 	uint64_t set_in; /* the advance in which that was; 0: between two */

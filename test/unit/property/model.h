@@ -109,7 +109,7 @@ void do_stale(void);
 void do_made_up(void);
 void do_get_deadline(void);
 void do_next(void);
-void do_drain(void);
+void do_cancel_all(void);
 void do_advance(void);
 void advance_by(int64_t ns);
 void do_stop(void);

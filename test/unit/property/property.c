@@ -114,8 +114,9 @@ static void change(unsigned dice)
 }
 
 static void (*const others[])(void) = {
-	do_stale, do_made_up, do_next,    do_next,        do_drain, do_burst,
-	do_wrong, do_stop,    do_destroy, do_cancel_many, ask,      ask,
+	do_stale,      do_made_up,     do_next,  do_next,
+	do_cancel_all, do_burst,       do_wrong, do_stop,
+	do_destroy,    do_cancel_many, ask,      ask,
 };
 
 static void (*const unarmed[])(void) = {
@@ -181,7 +182,7 @@ static void choose_name(void)
 
 	for (unsigned i = 0; i < n; i++)
 		name[i] = letters[choose(sizeof(letters) - 1)];
-	agree(timerthread_set_thread_name(model->tt, name) == 0);
+	agree(timerthread_set_name(model->tt, name) == 0);
 }
 
 static void choose_hook(void)
@@ -276,7 +277,7 @@ static void finish(void)
 		agree(model->pending.item[0].deadline == INT64_MAX);
 	check_inside();
 	ask_stats();
-	do_drain();
+	do_cancel_all();
 	ask_stats();
 	timerthread_destroy(model->tt);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers that are not armed: added, armed, disarmed; and those that match.
+ * Timers that are not armed: prepared, armed, disarmed; and those that match.
  */
 #include "config.h"
 
@@ -11,13 +11,13 @@
 
 void do_add(void)
 {
-	struct listed l = {.key = model_key(), .id = 1, .added = true};
+	struct listed l = {.key = model_key(), .id = 1, .prepared = true};
 
 	if (model_timers() >= model->most)
 		return;
-	if (model_scheduled(
-		    timerthread_add(model->tt, property_fired, l.key, &l.id),
-		    l.id))
+	if (model_scheduled(timerthread_prepare(model->tt, property_fired,
+						l.key, &l.id),
+			    l.id))
 		model_keep(l);
 }
 

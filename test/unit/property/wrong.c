@@ -51,7 +51,9 @@ static void no_instance(void)
 	      -EINVAL);
 	agree(timerthread_schedule_every(NULL, 0, 1, property_fired, NULL,
 					 NULL) == -EINVAL);
-	agree(timerthread_add(NULL, property_fired, NULL, &id) == -EINVAL);
+	agree(timerthread_schedule_every_after(NULL, 0, 1, property_fired, NULL,
+					       NULL) == -EINVAL);
+	agree(timerthread_prepare(NULL, property_fired, NULL, &id) == -EINVAL);
 	agree(timerthread_disarm(NULL, id) == -EINVAL);
 	agree(timerthread_disarm_wait(NULL, id) == -EINVAL);
 	agree(timerthread_cancel_matching(NULL, matched, drained, NULL) ==
@@ -62,9 +64,10 @@ static void no_instance(void)
 	agree(timerthread_cancel(NULL, id) == -EINVAL);
 	agree(timerthread_cancel_take(NULL, id, &arg) == -EINVAL);
 	agree(timerthread_cancel_wait(NULL, id) == -EINVAL);
+	agree(timerthread_cancel_wait_until(NULL, id, 0) == -EINVAL);
 	agree(timerthread_get_deadline(NULL, id, &time) == -EINVAL);
 	agree(timerthread_get_next_deadline(NULL, &time) == -EINVAL);
-	agree(timerthread_drain(NULL, drained, NULL) == -EINVAL);
+	agree(timerthread_cancel_all(NULL, drained, NULL) == -EINVAL);
 	agree(timerthread_get_stat(NULL, TIMERTHREAD_STAT_FIRED, &value) ==
 	      -EINVAL);
 	agree(timerthread_take_snapshot(NULL, &s) == -EINVAL);
@@ -84,8 +87,8 @@ static void bad_timers(void)
 	agree(timerthread_schedule(tt, 0, NULL, NULL, &id) == -EINVAL);
 	agree(timerthread_schedule_after(tt, 0, NULL, NULL, &id) == -EINVAL);
 	agree(timerthread_schedule_every(tt, 0, 1, NULL, NULL, &id) == -EINVAL);
-	agree(timerthread_add(tt, NULL, NULL, &id) == -EINVAL);
-	agree(timerthread_add(tt, property_fired, NULL, NULL) == -EINVAL);
+	agree(timerthread_prepare(tt, NULL, NULL, &id) == -EINVAL);
+	agree(timerthread_prepare(tt, property_fired, NULL, NULL) == -EINVAL);
 	agree(timerthread_cancel_matching(tt, NULL, drained, NULL) == -EINVAL);
 	agree(timerthread_schedule_every(tt, 0, period, property_fired, NULL,
 					 &id) == -EINVAL);
@@ -96,7 +99,7 @@ static void bad_timers(void)
 	agree(timerthread_cancel_take(tt, id, NULL) == -EINVAL);
 	agree(timerthread_get_deadline(tt, id, NULL) == -EINVAL);
 	agree(timerthread_get_next_deadline(tt, NULL) == -EINVAL);
-	agree(timerthread_drain(tt, NULL, NULL) == -EINVAL);
+	agree(timerthread_cancel_all(tt, NULL, NULL) == -EINVAL);
 }
 
 /* The numbers between those that mean something, and beyond. */
@@ -148,9 +151,9 @@ static void bad_options(void)
 	struct timerthread *tt = model->tt;
 	int64_t negative = -1 - choose_distance();
 
-	agree(timerthread_set_thread_name(tt, NULL) == -EINVAL);
-	agree(timerthread_set_thread_name(tt, "") == -EINVAL);
-	agree(timerthread_set_thread_name(tt, "sixteen letters.") == -EINVAL);
+	agree(timerthread_set_name(tt, NULL) == -EINVAL);
+	agree(timerthread_set_name(tt, "") == -EINVAL);
+	agree(timerthread_set_name(tt, "sixteen letters.") == -EINVAL);
 	agree(timerthread_set_buckets(tt, 0) == -EINVAL);
 	agree(timerthread_set_buckets(tt, 1025 + choose(256)) == -EINVAL);
 	agree(timerthread_set_clock(tt, CLOCK_PROCESS_CPUTIME_ID) == -EINVAL);
@@ -165,7 +168,7 @@ static void late_options(void)
 {
 	struct timerthread *tt = model->tt;
 
-	agree(timerthread_set_thread_name(tt, "late") == -EBUSY);
+	agree(timerthread_set_name(tt, "late") == -EBUSY);
 	agree(timerthread_set_buckets(tt, 1) == -EBUSY);
 	agree(timerthread_set_clock(tt, CLOCK_MONOTONIC) == -EBUSY);
 	agree(timerthread_set_slack(tt, 0) == -EBUSY);

@@ -4,7 +4,7 @@
  *
  * Both go through the slots, not the queues: a timer is in its slot, wherever
  * its entry is.  A walk (walk.h) shows each timer, and then it is cancelled by
- * its id as by any other call.  So no thread waits for a drain, however long it
+ * its id as by any other call.  So no thread waits for this, however long it
  * takes, and match and visit are called without a lock.  The timers are dead
  * then, and are recycled like other cancelled timers.
  */
@@ -44,7 +44,7 @@ static void call_visit(void *arg)
 }
 
 /* False: it does not wait. */
-static bool drain_one(struct taking *w, timerthread_id id)
+static bool take_pending(struct taking *w, timerthread_id id)
 {
 	struct slot *s = intake_slot(w->tt->engine.intake, id);
 	int r = slot_cancel_pending(s, id);
@@ -75,7 +75,7 @@ static bool take_one(const struct seen_timer *t, void *ctx)
 	if (w->match && !call_to_return(call_match, w))
 		return false;
 	if (w->match ? w->matches == 0 || cancel(w->tt, t->id) != 0
-		     : !drain_one(w, t->id))
+		     : !take_pending(w, t->id))
 		return true;
 	w->n++;
 	return !w->visit || call_to_return(call_visit, w);
@@ -92,8 +92,8 @@ static int take_all(struct taking *w)
 	return w->n < INT_MAX ? (int)w->n : INT_MAX;
 }
 
-TT_EXPORT int timerthread_drain(struct timerthread *tt,
-				timerthread_visit_fn *visit, void *ctx)
+TT_EXPORT int timerthread_cancel_all(struct timerthread *tt,
+				     timerthread_visit_fn *visit, void *ctx)
 {
 	struct taking w = {.tt = tt, .visit = visit, .ctx = ctx};
 	int r = instance_check(tt, visit != NULL);

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "added.h"
+#include "prepared.h"
 #include "virtual.h"
 
 #include <string.h>
@@ -159,7 +159,7 @@ static void run_program(int64_t first)
 	armed = 0;
 	begin(first);
 	for (int i = 0; i < TIMERS; i++)
-		known[i].id = add(run, &known[i]);
+		known[i].id = prepare(run, &known[i]);
 	while (!all_were_armed()) {
 		for (int i = 0; i < TIMERS / 10; i++)
 			step(&known[random_below(&rng, TIMERS)]);
@@ -181,7 +181,7 @@ START_TEST(as_the_model)
 	rng = test_seed();
 	for (int i = 0; i < programs; i++) {
 		run_program(i % 2 ? -HOUR : 0);
-		ck_assert_int_eq(drain(), TIMERS);
+		ck_assert_int_eq(cancel_all(), TIMERS);
 		end();
 	}
 	ck_assert_int_gt(runs, TIMERS);
@@ -251,7 +251,7 @@ START_TEST(callbacks_meddle)
 	rng = test_seed();
 	begin(0);
 	for (int i = 0; i < FEW; i++)
-		known[i].id = add(meddle, &known[i]);
+		known[i].id = prepare(meddle, &known[i]);
 	while (runs < MOST) {
 		for (int i = 0; i < FEW / 4; i++)
 			arm_one(&known[random_below(&rng, FEW)]);
@@ -273,5 +273,5 @@ int main(void)
 		callbacks_meddle,
 	};
 
-	return RUN_TESTS("add_model", tests);
+	return RUN_TESTS("prepare_model", tests);
 }

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "added.h"
+#include "prepared.h"
 #include "tasks.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void start_with_it(timerthread_fn *fn)
 {
 	start_with(VIRTUAL, keep);
 	memset(&it, 0, sizeof(it));
-	it.id = add(fn, &ran);
+	it.id = prepare(fn, &ran);
 }
 
 /* It is due, and a task of the executor. */
@@ -149,7 +149,7 @@ START_TEST(cancelled_while_submitted)
 		if (i < 2)
 			ck_assert_int_eq(cancel(it.id), 0);
 		else
-			ck_assert_int_eq(drain(), 1);
+			ck_assert_int_eq(cancel_all(), 1);
 		check_gone(it.id);
 		check_over(0);
 		ck_assert_uint_eq(stat_of(TIMERTHREAD_STAT_UNARMED), 0);
@@ -312,7 +312,7 @@ START_TEST(random_against_a_model)
 	rng = test_seed();
 	start_with(VIRTUAL, keep);
 	for (int i = 0; i < TIMERS; i++)
-		known[i].id = add(run, &known[i]);
+		known[i].id = prepare(run, &known[i]);
 	for (int i = 0; i < STEPS; i++)
 		random_step();
 	for (int i = 0; i < 5; i++) {
@@ -326,7 +326,7 @@ START_TEST(random_against_a_model)
 		all += known[i].runs;
 	}
 	ck_assert_int_gt(all, STEPS / 100);
-	ck_assert_int_eq(drain(), TIMERS);
+	ck_assert_int_eq(cancel_all(), TIMERS);
 	check_inside();
 	end();
 }
@@ -347,5 +347,5 @@ int main(void)
 		random_against_a_model,
 	};
 
-	return RUN_TESTS("add_executor", tests);
+	return RUN_TESTS("prepare_executor", tests);
 }

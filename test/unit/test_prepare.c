@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers that are not armed: those that were added so, and those that were
+ * Timers that are not armed: those that were prepared so, and those that were
  * disarmed; as callers see them.
  */
 #include "config.h"
@@ -8,7 +8,7 @@
 /* Has a parameter with the name of a function of the others. */
 #include "fail_alloc.h"
 
-#include "added.h"
+#include "prepared.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -47,7 +47,7 @@ static void check_runs(int n)
 static void add_it(timerthread_fn *fn)
 {
 	memset(&it, 0, sizeof(it));
-	it.id = add(fn, &ran);
+	it.id = prepare(fn, &ran);
 }
 
 /* Its callback is running until "go". */
@@ -76,10 +76,10 @@ static void check_no_add(int result)
 {
 	timerthread_id id = 5;
 
-	ck_assert_int_eq(timerthread_add(NULL, never, NULL, &id), -EINVAL);
-	ck_assert_int_eq(timerthread_add(tt, NULL, NULL, &id), -EINVAL);
-	ck_assert_int_eq(timerthread_add(tt, never, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(timerthread_add(tt, never, NULL, &id), result);
+	ck_assert_int_eq(timerthread_prepare(NULL, never, NULL, &id), -EINVAL);
+	ck_assert_int_eq(timerthread_prepare(tt, NULL, NULL, &id), -EINVAL);
+	ck_assert_int_eq(timerthread_prepare(tt, never, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_prepare(tt, never, NULL, &id), result);
 	ck_assert_uint_eq(id, 5);
 }
 
@@ -113,15 +113,15 @@ START_TEST(ids_that_name_nothing)
 	timerthread_id live, old;
 
 	start();
-	old = add(never, NULL);
+	old = prepare(never, NULL);
 	ck_assert_int_eq(cancel(old), 0);
-	live = add(never, NULL);
+	live = prepare(never, NULL);
 	ck_assert_uint_ne(live, old);
 	for (int bit = 0; bit < 64; bit++)
 		check_gone(live ^ UINT64_C(1) << bit);
 	/* Other timers come to be in the same slots, armed or not. */
 	for (int i = 0; i < 1000; i++) {
-		timerthread_id id = add(never, NULL);
+		timerthread_id id = prepare(never, NULL);
 
 		if (i % 2)
 			ck_assert_int_eq(arm(id, TIMERTHREAD_NEVER), 0);
@@ -140,8 +140,8 @@ START_TEST(after_stop)
 	timerthread_id unarmed, armed, once, periodic;
 
 	start();
-	unarmed = add(never, NULL);
-	armed = add(never, NULL);
+	unarmed = prepare(never, NULL);
+	armed = prepare(never, NULL);
 	ck_assert_int_eq(arm(armed, TIMERTHREAD_NEVER), 0);
 	once = schedule(TIMERTHREAD_NEVER, never, NULL);
 	periodic = every(TIMERTHREAD_NEVER, 1, never, NULL);
@@ -165,7 +165,7 @@ START_TEST(after_stop)
 	check_gone_or(unarmed, -ESHUTDOWN);
 	check_gone_or(armed, -ESHUTDOWN);
 	check_gone_or(once, -ESHUTDOWN);
-	ck_assert_int_eq(drain(), 1);
+	ck_assert_int_eq(cancel_all(), 1);
 	check_gone_or(periodic, -ESHUTDOWN);
 	check_counts(0, 0);
 	end();
@@ -176,7 +176,7 @@ static void refused_in_child(void)
 {
 	timerthread_id id = 5;
 
-	NEED(timerthread_add(tt, never, NULL, &id) == -ECHILD && id == 5);
+	NEED(timerthread_prepare(tt, never, NULL, &id) == -ECHILD && id == 5);
 	NEED(arm(it.id, 0) == -ECHILD);
 	NEED(disarm(it.id) == -ECHILD);
 	NEED(disarm_wait(it.id) == -ECHILD);
@@ -206,7 +206,7 @@ START_TEST(nothing_runs_until_it_is_armed)
 {
 	start();
 	for (int i = 0; i < 100; i++)
-		check_unarmed(add(never, NULL));
+		check_unarmed(prepare(never, NULL));
 	for (int i = 0; i < 10; i++)
 		settle();
 	check_counts(0, 100);
@@ -286,7 +286,7 @@ START_TEST(moved_exactly)
 {
 	start_virtual();
 	memset(&it, 0, sizeof(it));
-	it.id = add(count, NULL);
+	it.id = prepare(count, NULL);
 	ck_assert_int_eq(arm(it.id, 100), 0);
 	ck_assert_int_eq(arm(it.id, 200), 0);
 	ck_assert_int_eq(timerthread_advance(tt, 199), 0);
@@ -331,7 +331,7 @@ START_TEST(what_was_disarmed_does_not_run)
 	timerthread_id id;
 
 	start_virtual();
-	id = add(never, NULL);
+	id = prepare(never, NULL);
 	ck_assert_int_eq(next_deadline(), TIMERTHREAD_NEVER);
 	for (int i = 0; i < 2 * DISTANCES; i++) {
 		int64_t d = distances[i / 2];
@@ -354,7 +354,7 @@ START_TEST(what_was_disarmed_in_time_does_not_run)
 	timerthread_id id;
 
 	start();
-	id = add(never, NULL);
+	id = prepare(never, NULL);
 	for (int i = 0; i < 50; i++) {
 		ck_assert_int_eq(arm(id, now() + (i % 5 + 1) * HOUR), 0);
 		if (i % 2)
@@ -374,7 +374,7 @@ START_TEST(what_was_disarmed_when_due_does_not_run)
 	timerthread_id id;
 
 	start();
-	id = add(never, NULL);
+	id = prepare(never, NULL);
 	add_it(count);
 	for (int i = 1; i <= 100; i++) {
 		hold_thread();
@@ -401,7 +401,7 @@ static void disarm_and_arm(int64_t from, int64_t to, int64_t step)
 
 	start_virtual();
 	memset(&it, 0, sizeof(it));
-	it.id = add(count, NULL);
+	it.id = prepare(count, NULL);
 	ck_assert_int_eq(arm(it.id, from), 0);
 	if (step > 0)
 		ck_assert_int_eq(timerthread_advance(tt, step), 0);
@@ -571,7 +571,7 @@ START_TEST(disarmed_in_its_callback)
 	check_disarmed_itself();
 	check_unarmed(it.id);
 	ck_assert_int_eq(cancel(it.id), 0);
-	/* One that neither was added nor repeats ends. */
+	/* One that neither was prepared nor repeats ends. */
 	memset(&it, 0, sizeof(it));
 	ck_assert_int_eq(
 		timerthread_schedule(tt, 0, disarm_itself, &ran, &it.id), 0);
@@ -803,7 +803,7 @@ START_TEST(one_that_is_not_armed_can_be_cancelled)
 
 	start();
 	for (int i = 0; i < 30; i++) {
-		id = add(count, &it);
+		id = prepare(count, &it);
 		if (i % 2) {
 			ck_assert_int_eq(arm(id, TIMERTHREAD_NEVER), 0);
 			ck_assert_int_eq(disarm(id), 0);
@@ -829,7 +829,7 @@ START_TEST(one_that_is_armed_can_be_cancelled)
 	timerthread_id id;
 
 	start();
-	id = add(never, NULL);
+	id = prepare(never, NULL);
 	ck_assert_int_eq(arm(id, now() + HOUR), 0);
 	ck_assert_int_eq(cancel(id), 0);
 	check_gone(id);
@@ -861,7 +861,7 @@ START_TEST(cancelled_while_it_runs_it_ends)
 END_TEST
 
 /*
- * Timers that were not added.
+ * Timers that were not prepared.
  */
 START_TEST(one_that_runs_once_can_be_disarmed)
 {
@@ -1023,7 +1023,7 @@ static void check_full(void)
 {
 	timerthread_id id = 5;
 
-	ck_assert_int_eq(timerthread_add(tt, never, NULL, &id), -EAGAIN);
+	ck_assert_int_eq(timerthread_prepare(tt, never, NULL, &id), -EAGAIN);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, &id),
 			 -EAGAIN);
 	ck_assert_uint_eq(id, 5);
@@ -1038,7 +1038,7 @@ START_TEST(the_cap_counts_them)
 	ck_assert_int_eq(timerthread_set_max_timers(tt, 2), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
 	add_it(hold_and_count);
-	other = add(never, NULL);
+	other = prepare(never, NULL);
 	check_full();
 	ck_assert_uint_eq(STAT(CAPPED), 2);
 	ck_assert_int_eq(arm(other, TIMERTHREAD_NEVER), 0);
@@ -1055,7 +1055,7 @@ START_TEST(the_cap_counts_them)
 	for (int i = 0; i < 100; i++) {
 		ck_assert_int_eq(cancel(other), 0);
 		wait_for_places(1);
-		other = add(never, NULL);
+		other = prepare(never, NULL);
 		check_full();
 	}
 	/* That of one that is running comes back when it is over. */
@@ -1066,7 +1066,7 @@ START_TEST(the_cap_counts_them)
 	wait_for_places(1);
 	add_it(count);
 	check_full();
-	ck_assert_int_eq(drain(), 2);
+	ck_assert_int_eq(cancel_all(), 2);
 	wait_for_places(2);
 	end();
 }
@@ -1119,19 +1119,19 @@ static void check_visit(timerthread_id id, timerthread_fn *fn, void *arg,
 static void check_drained(timerthread_id *ids)
 {
 	visited = 0;
-	ck_assert_int_eq(timerthread_drain(tt, check_visit, ids), 1);
+	ck_assert_int_eq(timerthread_cancel_all(tt, check_visit, ids), 1);
 	ck_assert_int_eq(visited, 1);
 	check_gone(ids[0]);
 }
 
-START_TEST(drain_takes_them)
+START_TEST(cancel_all_takes_them)
 {
 	timerthread_id id;
 
 	start();
-	id = add(count, &id);
+	id = prepare(count, &id);
 	check_drained(&id);
-	id = add(count, &id);
+	id = prepare(count, &id);
 	ck_assert_int_eq(arm(id, now() + HOUR), 0);
 	check_drained(&id);
 	id = schedule(now() + HOUR, count, &id);
@@ -1146,10 +1146,10 @@ START_TEST(drain_takes_them)
 	/* Not one that is running; it is not pending, nor unarmed. */
 	add_it(hold_and_count);
 	run_it();
-	ck_assert_int_eq(drain(), 0);
+	ck_assert_int_eq(cancel_all(), 0);
 	ck_assert_int_eq(arm(it.id, TIMERTHREAD_NEVER), 0);
 	let_it_end();
-	ck_assert_int_eq(drain(), 1);
+	ck_assert_int_eq(cancel_all(), 1);
 	check_gone(it.id);
 	end();
 }
@@ -1164,7 +1164,7 @@ START_TEST(arming_leaves_nothing_behind)
 	timerthread_id id;
 
 	start();
-	id = add(never, NULL);
+	id = prepare(never, NULL);
 	settle();
 	before = STAT(BYTES);
 	for (int i = 0; i < 100000; i++) {
@@ -1195,7 +1195,7 @@ START_TEST(a_reserve_is_enough)
 	ck_assert_int_eq(timerthread_start_virtual(tt, 0), 0);
 	fail_arm(0, UINT32_MAX);
 	for (int i = 0; i < N; i++)
-		id[i] = add(note, NULL);
+		id[i] = prepare(note, NULL);
 	for (int i = 0; i < 100000; i++) {
 		int k = (int)random_below(&rng, N);
 		int64_t far = INT64_C(1) << random_below(&rng, 50);
@@ -1206,7 +1206,7 @@ START_TEST(a_reserve_is_enough)
 			break;
 		case 1:
 			must(cancel(id[k]) == 0);
-			id[k] = add(note, NULL);
+			id[k] = prepare(note, NULL);
 			break;
 		case 2:
 		case 3:
@@ -1373,7 +1373,7 @@ START_TEST(threads_share_timers)
 
 	start();
 	for (int i = 0; i < SHARED; i++)
-		shared[i] = add(count_shared, NULL);
+		shared[i] = prepare(count_shared, NULL);
 	run_threads(arm_and_disarm, ARMERS);
 	for (int i = 0; i < SHARED; i++) {
 		disarm_wait(shared[i]);
@@ -1388,7 +1388,7 @@ START_TEST(threads_share_timers)
 	settle();
 	ck_assert_uint_eq(atom32_load(&shared_runs), before + SHARED);
 	check_counts(0, SHARED);
-	ck_assert_int_eq(drain(), SHARED);
+	ck_assert_int_eq(cancel_all(), SHARED);
 	end();
 }
 END_TEST
@@ -1431,7 +1431,7 @@ int main(void)
 		one_that_repeats_stays_if_disarmed_meanwhile,
 		the_cap_counts_them,
 		they_are_counted,
-		drain_takes_them,
+		cancel_all_takes_them,
 		arming_leaves_nothing_behind,
 #ifndef FAIL_ALLOC_UNAVAILABLE
 		a_reserve_is_enough,
@@ -1442,5 +1442,5 @@ int main(void)
 		threads_share_timers,
 	};
 
-	return RUN_TESTS("add", tests);
+	return RUN_TESTS("prepare", tests);
 }

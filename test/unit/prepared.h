@@ -6,11 +6,11 @@
 
 #include "called.h"
 
-static inline timerthread_id add(timerthread_fn *fn, void *arg)
+static inline timerthread_id prepare(timerthread_fn *fn, void *arg)
 {
 	timerthread_id id = 0;
 
-	ck_assert_int_eq(timerthread_add(tt, fn, arg, &id), 0);
+	ck_assert_int_eq(timerthread_prepare(tt, fn, arg, &id), 0);
 	ck_assert_uint_ne(id, 0);
 	return id;
 }

@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "added.h"
+#include "prepared.h"
 
 #include <pthread.h>
 
@@ -254,7 +254,7 @@ static void set_up(uint64_t round)
 	memset(timers, 0, sizeof(timers));
 	for (size_t i = 0; i < TIMERS; i++) {
 		timers[i].rng = seed + THREADS + i;
-		timers[i].id = add(run, &timers[i]);
+		timers[i].id = prepare(run, &timers[i]);
 	}
 }
 
@@ -295,5 +295,5 @@ int main(void)
 	TCase *tcase = tcase_create("all");
 
 	ADD_TESTS(tcase, tests);
-	return run_case("add_race", tcase);
+	return run_case("prepare_race", tcase);
 }

@@ -72,12 +72,12 @@ static void check_visits(struct seen *s, uint32_t n)
 
 static int from_inside[2];
 
-static void drain_inside(void *arg)
+static void cancel_all_inside(void *arg)
 {
-	from_inside[0] = timerthread_drain(tt, visit_none, NULL);
+	from_inside[0] = timerthread_cancel_all(tt, visit_none, NULL);
 	if (arg) {
 		timerthread_stop(tt);
-		from_inside[1] = timerthread_drain(tt, visit_none, NULL);
+		from_inside[1] = timerthread_cancel_all(tt, visit_none, NULL);
 		sem_post(arg);
 	}
 }
@@ -86,27 +86,32 @@ START_TEST(in_each_state)
 {
 	struct timerthread *shared;
 
-	ck_assert_int_eq(timerthread_drain(NULL, visit_none, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel_all(NULL, visit_none, NULL),
+			 -EINVAL);
 	setup();
-	ck_assert_int_eq(timerthread_drain(tt, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	ck_assert_int_eq(driver_start(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	for (int i = 0; i < 2; i++) {
 		schedule(TIMERTHREAD_NEVER, never, NULL);
 		schedule(timerthread_now(tt) + HOUR, never, NULL);
 		if (i == 1)
 			ck_assert_int_eq(timerthread_stop(tt), 0);
-		ck_assert_int_eq(timerthread_drain(tt, NULL, NULL), -EINVAL);
+		ck_assert_int_eq(timerthread_cancel_all(tt, NULL, NULL),
+				 -EINVAL);
 		ck_assert_int_eq(visits, 0);
-		ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 2);
+		ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL),
+				 2);
 		ck_assert_int_eq(visits, 2);
-		ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+		ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL),
+				 0);
 		visits = 0;
 	}
 	end();
 	ck_assert_int_eq(timerthread_default(&shared), 0);
-	ck_assert_int_eq(timerthread_drain(shared, visit_none, NULL), -EPERM);
+	ck_assert_int_eq(timerthread_cancel_all(shared, visit_none, NULL),
+			 -EPERM);
 }
 END_TEST
 
@@ -114,12 +119,13 @@ START_TEST(from_a_hook)
 {
 	setup();
 	ck_assert_int_eq(
-		timerthread_set_thread_hooks(tt, NULL, drain_inside, NULL), 0);
+		timerthread_set_thread_hooks(tt, NULL, cancel_all_inside, NULL),
+		0);
 	ck_assert_int_eq(driver_start(tt), 0);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(from_inside[0], 1);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	ck_assert_int_eq(visits, 1);
 	end();
 }
@@ -130,12 +136,12 @@ START_TEST(from_a_callback)
 	start();
 	schedule(TIMERTHREAD_NEVER, never, NULL);
 	schedule(TIMERTHREAD_NEVER, never, NULL);
-	schedule(0, drain_inside, &ran);
+	schedule(0, cancel_all_inside, &ran);
 	wait_for(&ran);
 	ck_assert_int_eq(from_inside[0], 2);
 	ck_assert_int_eq(from_inside[1], 0);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	ck_assert_int_eq(visits, 2);
 	end();
 }
@@ -149,15 +155,15 @@ START_TEST(not_what_runs)
 	start();
 	once = schedule(0, hold, &ran);
 	wait_for(&ran);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	ck_assert_int_eq(timerthread_cancel(tt, once), 1);
 	sem_post(&go);
 	periodic = every(0, HOUR, hold, &ran);
 	wait_for(&ran);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	sem_post(&go);
 	settle();
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 1);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 1);
 	ck_assert_int_eq(timerthread_cancel(tt, periodic), -ENOENT);
 	end();
 }
@@ -175,7 +181,8 @@ START_TEST(the_instance_goes_on)
 				 NULL);
 		ck_assert_int_eq(timerthread_schedule(tt, 0, never, NULL, NULL),
 				 -EAGAIN);
-		ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 100);
+		ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL),
+				 100);
 		settle();
 		wait_for_places(100);
 	}
@@ -188,13 +195,13 @@ START_TEST(of_none)
 {
 	setup();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
-	ck_assert_int_eq(timerthread_drain(tt, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, NULL, NULL), -EINVAL);
 	end();
 
 	start();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	end();
 
 	start();
@@ -205,7 +212,7 @@ START_TEST(of_none)
 	}
 	settle();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit_none, NULL), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_none, NULL), 0);
 	ck_assert_int_eq(visits, 0);
 	end();
 }
@@ -298,13 +305,13 @@ START_TEST(each_once)
 	sem_post(&go);
 	wait_for(&ran);
 	ck_assert_int_eq(timerthread_stop(tt), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit, ctx), 10);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, ctx), 10);
 	for (int i = 0; i < N; i++)
 		check_visits(&s[i], drained[i]);
 	ck_assert_uint_eq(atom32_load(&s[PERIODIC_RAN].runs), 1);
 	ck_assert_uint_eq(atom32_load(&s[REARMED].runs), 1);
 	ck_assert_uint_eq(atom32_load(&s[LEFT_DUE].runs), 0);
-	ck_assert_int_eq(timerthread_drain(tt, visit, ctx), 0);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit, ctx), 0);
 	for (int i = 0; i < N; i++)
 		check_visits(&s[i], drained[i]);
 	end();
@@ -362,14 +369,14 @@ START_TEST(during_stop)
 		while (timerthread_reschedule(tt, during[i].id,
 					      TIMERTHREAD_NEVER - 1) == 0)
 			sched_yield();
-		ck_assert_int_eq(timerthread_drain(tt, visit, ctx), 0);
+		ck_assert_int_eq(timerthread_cancel_all(tt, visit, ctx), 0);
 		sem_post(&go);
 		pthread_join(t, &r);
 		ck_assert_ptr_eq(r, &during[i]);
 		ck_assert_int_eq(in_stop[0], 0);
 		ck_assert_int_eq(in_stop[1], -ESHUTDOWN);
 		ck_assert_int_eq(in_stop[2], -ESHUTDOWN);
-		ck_assert_int_eq(timerthread_drain(tt, visit, ctx), i < 2);
+		ck_assert_int_eq(timerthread_cancel_all(tt, visit, ctx), i < 2);
 		check_visits(&during[i], i < 2);
 		ck_assert_uint_eq(atom32_load(&during[i].runs), 1);
 		end();
@@ -408,9 +415,9 @@ static void start_many(bool stop)
 		ck_assert_int_eq(timerthread_stop(tt), 0);
 }
 
-static void *drain_in_thread(void *arg)
+static void *cancel_all_in_thread(void *arg)
 {
-	*(int *)arg = timerthread_drain(tt, visit, ctx);
+	*(int *)arg = timerthread_cancel_all(tt, visit, ctx);
 	return NULL;
 }
 
@@ -423,7 +430,8 @@ START_TEST(two_threads_share)
 		start_many(round % 2);
 		for (int i = 0; i < 2; i++)
 			ck_assert_int_eq(pthread_create(&t[i], NULL,
-							drain_in_thread, &n[i]),
+							cancel_all_in_thread,
+							&n[i]),
 					 0);
 		for (int i = 0; i < 2; i++)
 			pthread_join(t[i], NULL);
@@ -458,7 +466,7 @@ START_TEST(cancel_meanwhile)
 		start_many(round % 2);
 		ck_assert_int_eq(
 			pthread_create(&t, NULL, cancel_in_thread, NULL), 0);
-		n = timerthread_drain(tt, visit, ctx);
+		n = timerthread_cancel_all(tt, visit, ctx);
 		pthread_join(t, NULL);
 		for (int i = 0; i < MANY; i++) {
 			uint32_t c = atom32_load(&many[i].cancelled);
@@ -492,7 +500,7 @@ START_TEST(visitor_cancels_others)
 	int n, cancelled = 0;
 
 	start_many(true);
-	n = timerthread_drain(tt, visit_and_cancel, ctx);
+	n = timerthread_cancel_all(tt, visit_and_cancel, ctx);
 	for (int i = 0; i < MANY; i++) {
 		uint32_t c = atom32_load(&many[i].cancelled);
 
@@ -507,17 +515,18 @@ END_TEST
 
 static int drained_within;
 
-static void visit_and_drain(timerthread_id id, timerthread_fn *fn, void *arg,
-			    void *c)
+static void visit_and_cancel_all(timerthread_id id, timerthread_fn *fn,
+				 void *arg, void *c)
 {
 	visit(id, fn, arg, c);
-	drained_within += timerthread_drain(tt, visit, ctx);
+	drained_within += timerthread_cancel_all(tt, visit, ctx);
 }
 
-START_TEST(visitor_drains)
+START_TEST(visitor_cancels_all)
 {
 	start_many(true);
-	ck_assert_int_eq(timerthread_drain(tt, visit_and_drain, ctx), 1);
+	ck_assert_int_eq(timerthread_cancel_all(tt, visit_and_cancel_all, ctx),
+			 1);
 	ck_assert_int_eq(drained_within, MANY - 1);
 	for (int i = 0; i < MANY; i++)
 		check_visits(&many[i], 1);
@@ -528,20 +537,25 @@ END_TEST
 int main(void)
 {
 	const TTest *const any[] = {
-		in_each_state,    from_a_callback,
-		not_what_runs,    the_instance_goes_on,
-		of_none,          each_once,
-		during_stop,      two_threads_share,
-		cancel_meanwhile, visitor_cancels_others,
-		visitor_drains,
+		in_each_state,
+		from_a_callback,
+		not_what_runs,
+		the_instance_goes_on,
+		of_none,
+		each_once,
+		during_stop,
+		two_threads_share,
+		cancel_meanwhile,
+		visitor_cancels_others,
+		visitor_cancels_all,
 	};
 	const TTest *const with_a_thread[] = {
 		from_a_hook,
 	};
-	TCase *tcase = tcase_create("drain");
+	TCase *tcase = tcase_create("cancel_all");
 
 	ADD_TESTS(tcase, any);
 	if (driver_tested() & (ON_THREAD | ON_EXECUTOR))
 		ADD_TESTS(tcase, with_a_thread);
-	return run_case("drain", tcase);
+	return run_case("cancel_all", tcase);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who drains reads and frees what other threads wrote before they scheduled:
- * while they go on, after a stop, and what an executor did not run.
+ * Who calls cancel_all reads and frees what other threads wrote before they
+ * scheduled: while they go on, after a stop, and what an executor did not run.
  */
 #include "guest.h"
 
@@ -39,7 +39,7 @@ static void visit(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 	free(arg);
 }
 
-static void drain(bool stop)
+static void cancel_all(bool stop)
 {
 	struct timerthread *tt = create_started();
 	pthread_t thread[THREADS];
@@ -52,7 +52,7 @@ static void drain(bool stop)
 		expect(timerthread_stop(tt) == 0);
 	}
 	while (n < THREADS * TIMERS) {
-		int r = timerthread_drain(tt, visit, &sum);
+		int r = timerthread_cancel_all(tt, visit, &sum);
 
 		expect(r >= 0);
 		n += r;
@@ -70,8 +70,8 @@ static void drain(bool stop)
 int main(void)
 {
 	hint_open(&scheduled);
-	drain(false);
-	drain(true);
+	cancel_all(false);
+	cancel_all(true);
 	hint_close(&scheduled);
 	return 0;
 }
