@@ -58,9 +58,8 @@ static TT_NOINLINE int schedule(struct timerthread *tt, int64_t deadline,
 	const struct timer t = {deadline, period, fn, arg, now};
 	struct bucket *b;
 	uint32_t cpu;
-	int r;
+	int r = instance_started(tt);
 
-	r = instance_started(tt);
 	if (unlikely(r < 0))
 		return r;
 	cpu = cpu_map_pick(&tt->engine.intake->cpus);

@@ -174,29 +174,20 @@ TT_PART bool bucket_flush(struct bucket *b)
 	return surplus;
 }
 
-/* Takes some spare blocks, but leaves one.  Under the lock. */
-static struct block *take_surplus(struct bucket *b)
-{
-	struct block **rest = b->spares ? &b->spares->next : &b->spares;
-	struct block *surplus = NULL;
-
-	for (int i = 0; i < SURPLUS_MAX && *rest; i++)
-		block_push(&surplus, block_pop(rest));
-	return surplus;
-}
-
 /*
- * One step of giving back what the bucket does not need: spare blocks, and the
- * rows of a lane.  False: that was all.
+ * One step of giving back what the bucket does not need: all spare blocks but
+ * one, and the rows of a lane.  False: that was all.
  */
 TT_PART bool bucket_shrink(struct bucket *b)
 {
-	struct block *surplus;
+	struct block *surplus = NULL, **rest;
 	struct lane *less = NULL;
 	uint32_t rows = 0;
 
 	lock_acquire_hot(&b->lock);
-	surplus = take_surplus(b);
+	rest = b->spares ? &b->spares->next : &b->spares;
+	for (int i = 0; i < SURPLUS_MAX && *rest; i++)
+		block_push(&surplus, block_pop(rest));
 	for (struct lane *l = b->lane; l < b->lane + LANES && !less; l++) {
 		rows = queue_wants_rows(&l->queue);
 		less = rows < l->queue.size ? l : NULL;
