@@ -188,13 +188,12 @@ static bool may_be_wrong(const struct bucket *b, const struct lane *l,
 	       deadline < clock_add(l->queue.nearest, -distance_ahead(lane));
 }
 
-TT_NOINLINE struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
-					   int64_t deadline, int64_t now)
+TT_NOINLINE void arrival_aim_now(struct bucket *b, struct wakeup *w,
+				 int64_t deadline, int64_t now,
+				 struct arrival *a)
 {
-	struct arrival a = arrival_aim(b, deadline);
-
-	if (!may_be_wrong(b, a.lane, deadline))
-		return a;
+	if (!may_be_wrong(b, a->lane, deadline))
+		return;
 	if (now == 0) {
 		/* Reading the clock may be a system call. */
 		lock_release(&b->lock);
@@ -202,10 +201,9 @@ TT_NOINLINE struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
 		lock_acquire(&b->lock);
 	}
 	bucket_set_time(b, w, now);
-	a = arrival_aim(b, deadline);
+	*a = arrival_aim(b, deadline);
 	if (deadline <= now)
-		a.due = clock_later(deadline, wakeup_earliest(w, now));
-	return a;
+		a->due = clock_later(deadline, wakeup_earliest(w, now));
 }
 
 /* Deadlines that are not so far ahead are announced as they are: 2 s. */

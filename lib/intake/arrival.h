@@ -71,13 +71,15 @@ static inline bool arrival_visit_by(struct bucket *b, struct wakeup *w,
 }
 
 /*
- * For a deadline that is earlier than all in its lane, or doubtful.  If the
- * lane or the deadline may be wrong, and the caller does not know the time (now
- * is 0), this reads the clock, and releases the lock meanwhile.  Then
- * everything that the caller knew about the bucket may have changed.
+ * For a deadline that is earlier than all in its lane, or doubtful; *a is as
+ * from arrival_aim.  If the lane or the deadline may be wrong, and the caller
+ * does not know the time (now is 0), this reads the clock, and releases the
+ * lock meanwhile.  Then everything that the caller knew about the bucket may
+ * have changed.  (If this returned *a, the CPU would wait for it to be copied:
+ * a pair with ever earlier deadlines took 65 ns instead of 55.)
  */
-INTERNAL struct arrival arrival_aim_now(struct bucket *b, struct wakeup *w,
-					int64_t deadline, int64_t now);
+INTERNAL void arrival_aim_now(struct bucket *b, struct wakeup *w,
+			      int64_t deadline, int64_t now, struct arrival *a);
 
 /*
  * For a bucket that is not simply open: helps a thread that owes the driver a
@@ -155,7 +157,7 @@ static inline int arrival_begin(struct bucket *b, struct wakeup *w, bool slot,
 	*a = arrival_aim(b, deadline);
 	if (unlikely(deadline < a->lane->queue.nearest ||
 		     deadline < b->doubtful)) {
-		*a = arrival_aim_now(b, w, deadline, *now);
+		arrival_aim_now(b, w, deadline, *now, a);
 		a->at_once = w->slack > 0 && a->due <= b->now;
 	}
 	while (likely(b->state == BUCKET_OPEN) || arrival_is_open(b, w)) {
