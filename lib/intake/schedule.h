@@ -27,7 +27,7 @@
  *				word of free slots -> slot -> its state -> id
  *	  latest	CPU -> bucket [lock] -> slot: the rest is compared
  *	cancel		id -> chunk -> slot -> state [compare-and-swap]
- *	reschedule,	id -> chunk -> slot -> its state, as it runs?
+ *	reschedule,	id -> chunk -> slot, which is fetched meanwhile
  *	arm, disarm	id -> bucket [lock] -> state [compare-and-swap; only of
  *			a timer that was not moved before, or to disarm] ->
  *			deadline
