@@ -172,14 +172,16 @@ bool engine_turn(struct engine *e, int64_t until)
 
 int64_t engine_next(struct engine *e, int64_t limit)
 {
-	int64_t now = watch_now(&e->watch);
+	int64_t now = watch_now(&e->watch), at = now;
 	int64_t next, nearest;
 
 	engine_set_busy(e);
 	pending_begin_turn(&e->pending);
 	for (;;) {
-		while (!pending_next(&e->pending, now, &next))
-			;
+		/* What is far off is looked for as if its time had come. */
+		while (!pending_next(&e->pending, at, &next) ||
+		       (next <= limit && !pending_has_found(&e->pending, next)))
+			at = clock_later(at, next);
 		nearest = wakeup_nearest(&e->wakeup);
 		if (nearest > limit || nearest >= next)
 			break;

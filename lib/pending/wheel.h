@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A wheel of three levels, with 64 slices of time each, which are 131 us, 8.4
- * ms and 537 ms long (hierarchical timing wheels: Varghese and Lauck, 1987).
- * The first slice of each level begins about now.  Adding an entry writes 16
+ * A wheel of four levels, with 64 slices of time each, which are 131 us, 4.2
+ * ms, 134 ms and 4.3 s long (hierarchical timing wheels: Varghese and Lauck,
+ * 1987).  The first slice of each level begins about now.  Adding an entry writes 16
  * bytes.  A slice is opened when its time comes.
  *
  * Entries wait here unsorted until shortly before they are due.  Then only
  * those of one slice of 131 us are sorted, by a heap that fits in a CPU's
  * first-level cache.  Their slots are looked at once, just before they are
  * needed.  Usually only the finest level is used.  The others are for a driver
- * that is behind.  Without them it would have to sort everything that was due
- * over a longer time: the more it was behind, the slower it would be.
+ * that is behind, or that has very many timers.  Without them it would have to
+ * sort everything that was due over a longer time: the more it was behind, the
+ * slower it would be.
+ *
+ * A level has room for two slices of the next one.  So a slice that
+ * is long can be opened block by block before its time.  (If half a million
+ * entries are opened all at once, all timers wait for 6 ms.)
  *
  * CPU time in ns for each timer, if this many timers per second, each due
  * within the next second, run on one thread (in a virtual machine with two
@@ -24,20 +29,24 @@
  *  1. No entry comes out after its deadline, as long as the slice that is
  *     opened is always the one that wheel_nearest returns.
  *  2. An entry that is taken out and added again is then in a finer level.  So
- *     it comes out three times at most.
+ *     it comes out four times at most.
  *  3. An entry is refused if it does not fit, or if there is no memory for its
  *     block.  It does not fit if it is due in the next 131 us, or earlier, or
- *     in more than half a minute.
+ *     in more than four minutes.
  *
  * Not thread-safe; the driver owns it.
  */
 #pragma once
 
+#include "os/clock.h"
 #include "store/block.h"
 
-#define WHEEL_LEVELS 3
+#define WHEEL_LEVELS 4
 #define SLICES_LOG2  6
 #define SLICES       (1 << SLICES_LOG2)
+
+/* A slice is as long as so many of the next finer level. */
+#define FINER_LOG2 (SLICES_LOG2 - 1)
 
 /* No entry of a slice is due before the slice's time. */
 struct level {
@@ -58,7 +67,7 @@ struct wheel {
 /* A slice of this level is 2 to the power of this nanoseconds long. */
 static inline int slice_log2(int level)
 {
-	return 17 + level * SLICES_LOG2;
+	return 17 + level * FINER_LOG2;
 }
 
 /* The number of a level's slice that this time is in. */
@@ -171,6 +180,21 @@ TT_PART bool wheel_add(struct wheel *w, struct entry e, struct block **spares)
 	return true;
 }
 
+/* Takes out a block of the level's first slice; there must be one. */
+static struct block *take_block_of(struct wheel *w, int level,
+				   int64_t *ret_last)
+{
+	int64_t time = wheel_next(w, level);
+	struct level *l = &w->level[level];
+	unsigned i = slice_index(slice_of(level, time));
+	struct block *b = block_pop(&l->chain[i]);
+
+	if (!l->chain[i])
+		l->full &= ~(UINT64_C(1) << i);
+	*ret_last = time | ((INT64_C(1) << slice_log2(level)) - 1);
+	return b;
+}
+
 /*
  * Takes out a block of the slice that wheel_nearest returns.  None of its
  * entries is due later than *ret_last.  An entry of it may be added again; then
@@ -180,9 +204,6 @@ TT_PART struct block *wheel_open(struct wheel *w, int64_t *ret_last)
 {
 	int64_t time = wheel_nearest(w);
 	int level = WHEEL_LEVELS - 1;
-	struct level *l;
-	struct block *b;
-	unsigned i;
 
 	/*
 	 * If several levels are first, the coarsest of them: it may have
@@ -190,12 +211,30 @@ TT_PART struct block *wheel_open(struct wheel *w, int64_t *ret_last)
 	 */
 	while (wheel_next(w, level) > time)
 		level--;
-	l = &w->level[level];
-	i = slice_index(slice_of(level, time));
-	b = block_pop(&l->chain[i]);
 	wheel_advance(w, time);
-	if (!l->chain[i])
-		l->full &= ~(UINT64_C(1) << i);
-	*ret_last = time | ((INT64_C(1) << slice_log2(level)) - 1);
-	return b;
+	return take_block_of(w, level, ret_last);
+}
+
+/* This level's slices are long: they are opened ahead. */
+#define WHEEL_LONG 2
+
+/* Does that level have entries? */
+static inline bool wheel_is_deep(const struct wheel *w)
+{
+	return w->level[WHEEL_LONG].full != 0;
+}
+
+/*
+ * As wheel_open, for the next slice that is long, if its time comes so soon
+ * that the level below has room for it; else NULL.
+ */
+TT_PART struct block *wheel_open_ahead(struct wheel *w, int64_t now,
+				       int64_t *ret_last)
+{
+	int64_t ahead = INT64_C(3) << (slice_log2(WHEEL_LONG) - 2);
+
+	if (!wheel_is_deep(w) ||
+	    wheel_next(w, WHEEL_LONG) > clock_add(now, ahead))
+		return NULL;
+	return take_block_of(w, WHEEL_LONG, ret_last);
 }

@@ -109,10 +109,12 @@ static inline void collect(int64_t by)
 /* The earliest of what was collected. */
 static inline int64_t next_pending(void)
 {
-	int64_t bound = INT64_MIN, next;
+	int64_t bound = INT64_MIN, next, at = now();
 
-	while (!pending_next(&pending, now(), &next)) {
+	while (!pending_next(&pending, at, &next) ||
+	       !pending_has_found(&pending, next)) {
 		bound = next > bound ? next : bound;
+		at = bound > at ? bound : at;
 		pending_check(&pending);
 	}
 	must(next >= bound);

@@ -164,6 +164,88 @@ START_TEST(slices_long_before)
 }
 END_TEST
 
+enum { VERY_MANY = 2 * BLOCKS_MANY * BLOCK_ENTRIES };
+
+/* The k-th of VERY_MANY to run, whose times are mixed in all blocks. */
+static size_t mixed(size_t k)
+{
+	return k * 7919 % VERY_MANY;
+}
+
+/* Due in no order, over half a second from then on. */
+static void collect_very_many(uint64_t *id, int64_t first)
+{
+	for (size_t i = 0; i < VERY_MANY; i++)
+		id[i] = 0;
+	for (size_t i = 0; i < VERY_MANY; i++)
+		id[mixed(i)] = schedule_in(&intake->bucket[0],
+					   first + (int64_t)mixed(i) * SECOND /
+							   2 / VERY_MANY);
+	collect(first);
+	ck_assert_uint_ge(pending.blocks.n, 2 * BLOCKS_MANY - 1);
+}
+
+/* Steps of a driver that has nothing else to do. */
+static void open_ahead(void)
+{
+	while (pending_open_ahead(&pending, now()))
+		check();
+}
+
+/*
+ * While there are very many, those that are due within seconds are kept, and
+ * the next is not looked for before its time.
+ */
+START_TEST(very_many_are_kept)
+{
+	static uint64_t id[VERY_MANY];
+	const int64_t first = NOW + 3 * SECOND;
+	int64_t next;
+
+	begin_pending(1);
+	collect_very_many(id, first);
+	watch_set(&watch, first - SECOND / 4);
+	open_ahead();
+	ck_assert_uint_le(pending.blocks.n, BLOCKS_MANY);
+	ck_assert_uint_gt(wheel_count(&pending.wheel), VERY_MANY / 3);
+	ck_assert(wheel_is_deep(&pending.wheel));
+	while (!pending_next(&pending, now(), &next))
+		;
+	ck_assert_int_le(next, first);
+	ck_assert(!pending_has_found(&pending, next));
+	/* So an earlier one fits into the wheel, too. */
+	ck_assert_int_lt(wheel_level(&pending.wheel, now() + SECOND / 100),
+			 WHEEL_LEVELS);
+	for (size_t k = 0; k < VERY_MANY; k++) {
+		watch_set(&watch, first + (int64_t)k * SECOND / 2 / VERY_MANY);
+		open_ahead();
+		must(run() == slot_of(id[k]));
+	}
+	ck_assert_uint_eq(used(), 0);
+	end_pending();
+}
+END_TEST
+
+/* A long slice is empty when its time comes. */
+START_TEST(long_slices_are_opened_ahead)
+{
+	static uint64_t id[VERY_MANY];
+	const int64_t first = NOW + 3 * SECOND;
+
+	begin_pending(1);
+	collect_very_many(id, first);
+	watch_set(&watch, first - SECOND / 4);
+	open_ahead();
+	for (size_t k = 0; k < VERY_MANY; k++) {
+		watch_set(&watch, first + (int64_t)k * SECOND / 2 / VERY_MANY);
+		open_ahead();
+		must(wheel_next(&pending.wheel, WHEEL_LONG) > now());
+		must(run() == slot_of(id[k]));
+	}
+	end_pending();
+}
+END_TEST
+
 /* Each block has one of the first to run: then all are opened. */
 static void open_many(int n)
 {
@@ -264,6 +346,8 @@ int main(void)
 		slices_for_one_who_is_behind,
 		a_slice_is_opened_early,
 		slices_long_before,
+		very_many_are_kept,
+		long_slices_are_opened_ahead,
 		bytes,
 		a_reserve_does_without_slices,
 		a_reserve_takes_no_more,

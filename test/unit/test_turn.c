@@ -652,6 +652,23 @@ START_TEST(no_time_for_the_cancelled)
 }
 END_TEST
 
+/* Not a bound either, however many there are. */
+START_TEST(no_time_for_the_cancelled_of_very_many)
+{
+	enum { N = 3 * BLOCKS_MANY * BLOCK_ENTRIES };
+	static uint64_t id[N];
+
+	begin(2);
+	for (int i = 0; i < N; i++)
+		id[i] = schedule(start + hour + (int64_t)i * 7919 % N * 100000);
+	ck_assert_int_eq(engine_next(&engine, INT64_MAX), start + hour);
+	cancel(id[0]);
+	ck_assert_int_eq(engine_next(&engine, INT64_MAX),
+			 start + hour + 100000);
+	bare_end();
+}
+END_TEST
+
 /* What is later than the limit it leaves alone. */
 START_TEST(looks_no_further_than_the_limit)
 {
@@ -906,6 +923,7 @@ int main(void)
 		recycles_all,
 		leaves_a_part_to_the_next,
 		no_time_for_the_cancelled,
+		no_time_for_the_cancelled_of_very_many,
 		looks_no_further_than_the_limit,
 		next_against_a_model,
 		stops_between_callbacks,

@@ -6,9 +6,10 @@
 #include "pending/wheel.h"
 
 #define FINE   (INT64_C(1) << 17)
-#define MIDDLE (FINE * SLICES)
-#define COARSE (MIDDLE * SLICES)
-#define NOW    (100 * COARSE * SLICES)
+#define MIDDLE (FINE << FINER_LOG2)
+#define COARSE (MIDDLE << FINER_LOG2)
+#define AGE    (COARSE << FINER_LOG2)
+#define NOW    (100 * AGE * SLICES)
 
 static struct wheel wheel;
 static struct block *spares;
@@ -60,15 +61,16 @@ START_TEST(each_in_the_finest_that_it_fits)
 	ck_assert_int_eq(wheel_level(&wheel, NOW - 1), WHEEL_LEVELS);
 	ck_assert_int_eq(wheel_level(&wheel, NOW + FINE - 1), WHEEL_LEVELS);
 	ck_assert_int_eq(wheel_level(&wheel, NOW + FINE), 0);
-	ck_assert_int_eq(wheel_level(&wheel, NOW + MIDDLE - 1), 0);
-	ck_assert_int_eq(wheel_level(&wheel, NOW + MIDDLE), 1);
-	ck_assert_int_eq(wheel_level(&wheel, NOW + COARSE - 1), 1);
-	ck_assert_int_eq(wheel_level(&wheel, NOW + COARSE), 2);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * FINE - 1), 0);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * FINE), 1);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * MIDDLE - 1), 1);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * MIDDLE), 2);
 	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * COARSE - 1), 2);
-	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * COARSE),
-			 WHEEL_LEVELS);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * COARSE), 3);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * AGE - 1), 3);
+	ck_assert_int_eq(wheel_level(&wheel, NOW + SLICES * AGE), WHEEL_LEVELS);
 	ck_assert(!add(NOW));
-	ck_assert(!add(NOW + SLICES * COARSE));
+	ck_assert(!add(NOW + SLICES * AGE));
 	ck_assert_uint_eq(wheel_count(&wheel), 0);
 	end();
 }
@@ -180,25 +182,26 @@ START_TEST(opens_from_coarse_to_fine)
 	struct block *b;
 
 	begin(NOW);
-	must(add(NOW + COARSE + MIDDLE + FINE + 7));
-	must(add(NOW + COARSE + 2 * MIDDLE));
-	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE);
+	must(add(NOW + 3 * COARSE + 2 * MIDDLE + FINE + 7));
+	must(add(NOW + 3 * COARSE + 4 * MIDDLE));
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + 3 * COARSE);
 	b = wheel_open(&wheel, &last_due);
 	ck_assert_uint_eq(b->n, 2);
 	ck_assert_int_eq(wheel_level(&wheel, b->entry[0].deadline), 1);
 	must(add(b->entry[0].deadline) && add(b->entry[1].deadline));
 	block_push(&spares, b);
-	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + MIDDLE);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + 3 * COARSE + 2 * MIDDLE);
 	b = wheel_open(&wheel, &last_due);
 	ck_assert_uint_eq(b->n, 1);
 	must(add(b->entry[0].deadline));
 	block_push(&spares, b);
-	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + MIDDLE + FINE);
+	ck_assert_int_eq(wheel_nearest(&wheel),
+			 NOW + 3 * COARSE + 2 * MIDDLE + FINE);
 	b = wheel_open(&wheel, &last_due);
 	ck_assert_int_eq(wheel_level(&wheel, b->entry[0].deadline),
 			 WHEEL_LEVELS);
 	block_push(&spares, b);
-	ck_assert_int_eq(wheel_nearest(&wheel), NOW + COARSE + 2 * MIDDLE);
+	ck_assert_int_eq(wheel_nearest(&wheel), NOW + 3 * COARSE + 4 * MIDDLE);
 	end();
 }
 END_TEST
@@ -206,7 +209,7 @@ END_TEST
 /* A slice of each level begins then: in the coarsest may be the earliest. */
 START_TEST(of_equals_the_coarsest)
 {
-	const int64_t then = NOW + COARSE;
+	const int64_t then = NOW + 2 * COARSE;
 
 	begin(NOW);
 	must(add(then));
@@ -238,6 +241,36 @@ START_TEST(never_to_a_coarser_one)
 }
 END_TEST
 
+/*
+ * A long slice is opened before its time: not before the finer level has room
+ * for all of it, and then it goes there.
+ */
+START_TEST(opens_ahead)
+{
+	const int64_t then = NOW + 5 * COARSE;
+	const int64_t from = then - COARSE * 3 / 4;
+	struct block *b;
+
+	begin(NOW);
+	ck_assert_ptr_null(wheel_open_ahead(&wheel, INT64_MAX, &last_due));
+	must(add(then));
+	must(add(then + COARSE - 1));
+	wheel_advance(&wheel, from - 1);
+	ck_assert_ptr_null(wheel_open_ahead(&wheel, from - 1, &last_due));
+	wheel_advance(&wheel, from);
+	b = wheel_open_ahead(&wheel, from, &last_due);
+	ck_assert_ptr_nonnull(b);
+	ck_assert_uint_eq(b->n, 2);
+	ck_assert_int_eq(last_due, then + COARSE - 1);
+	for (size_t i = 0; i < b->n; i++)
+		ck_assert_int_eq(wheel_level(&wheel, b->entry[i].deadline), 1);
+	block_push(&spares, b);
+	ck_assert(!wheel_is_deep(&wheel));
+	ck_assert_ptr_null(wheel_open_ahead(&wheel, then, &last_due));
+	end();
+}
+END_TEST
+
 /* What comes out is added again; what does not fit then is due. */
 static size_t take_due(int64_t *last)
 {
@@ -252,7 +285,7 @@ static size_t take_due(int64_t *last)
 
 		must(deadline >= time && deadline <= last_due);
 		must(level == WHEEL_LEVELS ||
-		     FINE << 6 * level < last_due - time);
+		     FINE << FINER_LOG2 * level < last_due - time);
 		n += !add(deadline);
 	}
 	block_push(&spares, b);
@@ -305,6 +338,7 @@ int main(void)
 		opens_from_coarse_to_fine,
 		of_equals_the_coarsest,
 		never_to_a_coarser_one,
+		opens_ahead,
 		random_comes_out_in_time,
 	};
 
