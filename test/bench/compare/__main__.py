@@ -2,8 +2,8 @@
 """
 Runs the workers of all timer facilities, and reports.
 
-    python3 test/bench/compare --build DIR --out DIR [--quick] [--rounds N]
-                               [--peers a,b] [--works x,y]
+    python3 test/bench/compare --build DIR --out DIR [--quick | --readme]
+                               [--rounds N] [--peers a,b] [--works x,y]
     python3 test/bench/compare --results FILE... --out DIR
 
 Several files are parts of one run: of the same library on the same machine.
@@ -37,6 +37,9 @@ def arguments():
                    help="where results.jsonl, table.txt and plots go")
     p.add_argument("--quick", action="store_true",
                    help="in less than a minute, only the cheap works, once")
+    p.add_argument("--readme", action="store_true",
+                   help="only what README's table has, in some minutes; "
+                   "--publish then changes that alone")
     p.add_argument("--rounds", type=int, default=0, metavar="N",
                    help="of every work, instead of the plan's")
     p.add_argument("--peers", metavar="A,B",
@@ -74,7 +77,9 @@ def choose_peers(options):
     away = peers.missing(found)
     if away:
         print(f"no program for: {', '.join(away)}", file=sys.stderr)
-    names = peers.with_loops(chosen(found, options.peers, "peer"))
+    wanted = options.peers or (options.readme and ",".join(
+        peer for peer, *_ in publish.SHOWN)) or None
+    names = peers.with_loops(chosen(found, wanted, "peer"))
     return [name for name in names if name in found]
 
 
@@ -82,7 +87,8 @@ def choose_jobs(options):
     cases = plan.quick() if options.quick else plan.full()
     works = chosen(list(dict.fromkeys(c.work for c in cases)), options.works,
                    "work here")
-    cases = [c for c in cases if c.work in works]
+    cases = [c for c in cases if c.work in works and
+             (publish.shows(c) or not options.readme)]
     # The order is the same in each run of the program: it can be repeated.
     order = random.Random(1)
     rounds = 1 if options.quick and not options.rounds else options.rounds
@@ -128,7 +134,9 @@ def report(paths, out, options):
         f.write(text)
     sys.stdout.write(text)
     plots.draw_all(results, out)
-    if options.publish:
+    if options.publish and options.readme:
+        publish.publish_readme(results)
+    elif options.publish:
         publish.publish(results, read(options.instructions)
                         if options.instructions else (), out)
 

@@ -19,8 +19,16 @@ PLOTS = os.path.join(TOP, "test", "bench", "plots")
 
 US, MIB = 1000.0, float(1 << 20)
 
-# The peers that have a column of their own.
-SHOWN = (("brpc's", "brpc-design"), ("libevent", "libevent"), ("Go", "go"))
+# Those whom a reader would use instead: name, width, and two lines of head.
+SHOWN = (
+    ("timerthread", 8, "library", ""),
+    ("one-heap", 6, "one", "heap"),
+    ("64-heaps", 6, "64", "heaps"),
+    ("hashed-wheel", 8, "hashed", "wheel"),
+    ("brpc-design", 8, "brpc's", "design"),
+    ("timerfd-reused", 9, "timerfd", ""),
+    ("libevent", 9, "libevent", ""),
+)
 
 LATE = Figure("late_p50", scale=US)
 
@@ -41,7 +49,18 @@ ROWS = (
      Figure("left", scale=MIB)),
 )
 
-HEAD = f"{'':27}library  best other          brpc's  libevent      Go"
+TITLE = 25
+
+
+def head():
+    """Two lines."""
+    return [(" " * TITLE + "".join(f"{words[n]:>{width}}" for _, width, *words
+                                   in SHOWN)).rstrip() for n in (0, 1)]
+
+
+def shows(case):
+    """Has README a line for it?"""
+    return any(where(case.work, **dict(case.keys)) == at for _, at, _ in ROWS)
 
 
 # README's lines before the table and behind it, and RESULTS.md's marks.
@@ -56,24 +75,11 @@ def shown(value):
     return f"{value:.1f}" if abs(value) < 9.95 else f"{value:,.0f}"
 
 
-def best_other(results, at, figure):
-    """(value, name) of the best that has a figure."""
-    values = [(middle(results.rounds(at, peer, figure)), peer)
-              for peer in results.peers([at])
-              if not peer.startswith(("timerthread", "("))
-              and not results.trouble(at, peer)]
-    values = [(v, peer.replace("-design", "'s").replace("-", " "))
-              for v, peer in values if v is not None]
-    return min(values, default=(None, ""))
-
-
 def line(results, title, at, figure):
-    own = middle(results.rounds(at, "timerthread", figure))
-    value, name = best_other(results, at, figure)
     others = [shown(middle(results.rounds(at, peer, figure)))
-              for _, peer in SHOWN]
-    return (f"    {title:23}{shown(own):>7}{shown(value):>7} {name:14}"
-            f"{others[0]:>6}{others[1]:>10}{others[2]:>8}").rstrip()
+              for peer, *_ in SHOWN]
+    return f"  {title:{TITLE - 2}}" + "".join(
+        f"{value:>{width}}" for value, (_, width, *_) in zip(others, SHOWN))
 
 
 def short(results):
@@ -84,7 +90,7 @@ def short(results):
     text = (f"Library: {about.get('library', 'not known')}.  Machine: "
             f"{about.get('CPU')}, {about.get('CPUs')} CPUs, "
             f"{about.get('kernel', 'kernel not known')}.")
-    return [HEAD, *rows, "", *table.wrap(text, width=80)]
+    return [*head(), *rows, "", *table.wrap(text, width=80)]
 
 
 def replaced(text, first, last, lines):
@@ -103,8 +109,6 @@ def published(text, first, last):
     return [s for s in lines[begin + 1:end] if s and s != "```"]
 
 
-
-
 def change(path, *changes):
     with open(path, encoding="utf-8") as f:
         text = f.read()
@@ -114,6 +118,11 @@ def change(path, *changes):
         f.write(text)
 
 
+def publish_readme(results):
+    """Of a run with README's lines alone."""
+    change(README, (BEFORE, AFTER, short(results)))
+
+
 def publish(results, instructions, drawn):
     """drawn: the directory where the plots are."""
     for name in plots.ALL:
@@ -121,7 +130,7 @@ def publish(results, instructions, drawn):
         if os.path.exists(path):
             shutil.copy(path, PLOTS)
     fence = ["```"]
-    change(README, (BEFORE, AFTER, short(results)))
+    publish_readme(results)
     parts = [("short", short(results)), ("all", page.lines(results))]
     if instructions:
         parts.append(("instructions", list(instructions)))
