@@ -50,6 +50,8 @@ export LC_ALL
 
 if [ "${1-}" = --step ]; then
 	name=$2 step=$3 dir=$4
+	# Their configure chooses the shell that it needs.
+	unset CONFIG_SHELL
 	# shellcheck source=/dev/null
 	. "$daemons/$name/port.sh"
 	cd "$dir"
