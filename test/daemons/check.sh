@@ -17,7 +17,7 @@
 #     TT_SOURCES  a directory with the sources, each with its .dsc file, for a
 #                 machine that has no network; apt gets them otherwise
 #     TT_RUN      a command that runs what needs much CPU time: nice
-#     TT_ALONE    a command that runs what is measured: flock FILE
+#     TT_ALONE    a command that runs what measures CPU time: flock FILE
 #
 # port.sh defines these functions.  DIR is a source, unpacked; they run there.
 # They may write logs to standard error, and end with non-zero if they fail.
@@ -52,6 +52,8 @@ if [ "${1-}" = --step ]; then
 	name=$2 step=$3 dir=$4
 	# Their configure chooses the shell that it needs.
 	unset CONFIG_SHELL
+	# So that what port.sh does on EXIT is done.
+	trap 'exit 1' HUP INT TERM
 	# shellcheck source=/dev/null
 	. "$daemons/$name/port.sh"
 	cd "$dir"
@@ -152,9 +154,7 @@ step() {
 	[ "$2" = before ] || TT_CFLAGS=$cflags TT_LIBS=$libs
 	export TT_CFLAGS TT_LIBS
 	alone=
-	case $3 in
-	use | pair) alone=${TT_ALONE-} ;;
-	esac
+	[ "$3" != pair ] || alone=${TT_ALONE-}
 	echo "$1: $3, $2"
 	# shellcheck disable=SC2086 # a command
 	if $alone sh "$daemons/check.sh" --step "$1" "$3" "$work/$1/$2" \

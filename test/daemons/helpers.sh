@@ -20,6 +20,11 @@ wait_for() {
 	done
 }
 
+# ended PID: whether there is no such process any more.
+ended() {
+	! kill -0 "$1"
+}
+
 # switches PID: how often its threads have gone to sleep.
 switches() {
 	cat "/proc/$1/task/"*/status |

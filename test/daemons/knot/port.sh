@@ -121,7 +121,7 @@ port_use() {
 	src/knotd -c "$use/primary.conf" >&2 &
 	primary=$!
 	secondary=
-	trap 'kill $primary $secondary 2>/dev/null || :' EXIT
+	trap 'kill -KILL $primary $secondary 2>/dev/null || :' EXIT
 	wait_for 20 serial $port first.test 1
 	src/knotd -c "$use/secondary.conf" >&2 &
 	secondary=$!

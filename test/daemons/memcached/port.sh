@@ -78,7 +78,7 @@ port_use() {
 	./memcached -u root -l 127.0.0.1 -p $((20000 + $$ % 10000)) -U 0 \
 		-c 10000 -o idle_timeout=10 -P "$1/use.pid" >&2 &
 	server=$!
-	trap 'kill $server 2>/dev/null || :' EXIT
+	trap 'kill -KILL $server 2>/dev/null || :' EXIT
 	wait_for 20 test -s use.pid
 	perl "$daemons/memcached/clients.pl" $((20000 + $$ % 10000)) \
 		$server >use.clients &
