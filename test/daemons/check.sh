@@ -80,7 +80,7 @@ logged() {
 apt() {
 	tool=$1
 	shift
-	"$tool" -q -o Dir::Etc::sourcelist=/dev/null \
+	"$tool" -q -o Dpkg::Use-Pty=0 -o Dir::Etc::sourcelist=/dev/null \
 		-o Dir::Etc::sourceparts="$work/apt" \
 		-o Dir::State::lists="$work/apt/lists" \
 		-o Dir::Cache="$work/apt" -o APT::Sandbox::User=root "$@"
@@ -94,8 +94,22 @@ lists() {
 		>"$work/apt/debian.sources" 2>/dev/null ||
 		sed -n 's/^deb /deb-src /p; s/^deb-src /deb /p' \
 			/etc/apt/sources.list >"$work/apt/debian.list"
-	logged "$work/apt.log" apt apt-get update
+	logged "$work/apt.log" apt apt-get update || return
 	touch "$work/apt/done"
+}
+
+# depends NAME PACKAGE: installs what is needed to build it.
+depends() {
+	if [ "$(id -u)" -eq 0 ]; then
+		DEBIAN_FRONTEND=noninteractive
+		export DEBIAN_FRONTEND
+		logged "$work/$1/depends.log" apt apt-get -y \
+			--no-install-recommends build-dep "$2"
+		return
+	fi
+	missing=$(apt apt-get -s --no-install-recommends build-dep "$2" |
+		sed -n 's/^Inst \([^ ]*\).*/\1/p' | tr '\n' ' ')
+	[ -z "$missing" ] || die "not root; run: apt-get install $missing"
 }
 
 # source_of NAME: its source, in $work/NAME; and what is needed to build it.
@@ -117,15 +131,7 @@ source_of() {
 		echo "$1: this system has no source of $package"
 		return 77
 	fi
-	if [ "$(id -u)" -eq 0 ]; then
-		logged "$work/$1/depends.log" \
-			env DEBIAN_FRONTEND=noninteractive \
-			apt-get -q -y -o Dpkg::Use-Pty=0 \
-			-o Dir::Etc::sourcelist=/dev/null \
-			-o Dir::Etc::sourceparts="$work/apt" \
-			-o Dir::State::lists="$work/apt/lists" \
-			--no-install-recommends build-dep "$package" || return
-	fi
+	depends "$1" "$package" || return
 	dsc=$work/$1/$dsc
 	[ -f "$dsc" ] || (cd "$work/$1" && logged source.log \
 		apt apt-get source --download-only "$package")
