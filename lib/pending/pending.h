@@ -313,6 +313,9 @@ static bool pending_refresh(struct pending *p, struct entry *e)
 	return x == EXPIRY_PENDING;
 }
 
+/* To look at so few slots takes less than a sleep. */
+#define BLOCK_SMALL 32
+
 /* For open_block: looks at all entries, and files none. */
 #define NONE_NEAR INT64_MIN
 
@@ -342,9 +345,15 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
 	return true;
 }
 
-/* Files the near entries of a block, and sends the others back. */
+/*
+ * Files the near entries of a block, and sends the others back.  Those of a
+ * small block are looked at before that: otherwise the driver would wake up for
+ * the dead among them.  (A timeout of 30 ms that is scheduled anew each 10 ms,
+ * 200 times: 196 sleeps ended, and 97 so.)
+ */
 static void open_block(struct pending *p, struct block *b, int64_t near)
 {
+	bool looks = near == NONE_NEAR || b->n <= BLOCK_SMALL;
 	size_t far = 0;
 
 	for (size_t i = 0; i < PENDING_PREFETCH; i++)
@@ -354,7 +363,7 @@ static void open_block(struct pending *p, struct block *b, int64_t near)
 
 		prefetch(p, b, i + PENDING_PREFETCH, near);
 		if (!take_near(p, &e, near) &&
-		    (near != NONE_NEAR || pending_refresh(p, &e)))
+		    (!looks || pending_refresh(p, &e)))
 			b->entry[far++] = e;
 	}
 	pending_send_back(p, b->entry, far);

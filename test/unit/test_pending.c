@@ -185,6 +185,31 @@ START_TEST(what_is_far_goes_back)
 }
 END_TEST
 
+/* So that the driver does not wake up for it; but not if they are many. */
+START_TEST(of_a_few_no_dead_goes_back)
+{
+	for (unsigned n = BLOCK_SMALL; n <= BLOCK_SMALL + 1; n++) {
+		uint64_t id[BLOCK_SMALL + 1];
+
+		begin_pending(2);
+		schedule_in(&intake->bucket[0], NOW + 3 * SECOND);
+		for (unsigned i = 1; i < n; i++)
+			id[i] = schedule_in(&intake->bucket[0],
+					    NOW + 4 * SECOND);
+		for (unsigned i = 1; i < n; i++)
+			must_cancel(id[i]);
+		collect(NOW + 3 * SECOND);
+		watch_set(&watch, NOW + 3 * SECOND);
+		run();
+		ck_assert_int_eq(wakeup_nearest(&wakeup),
+				 n > BLOCK_SMALL ? NOW + 4 * SECOND
+						 : INT64_MAX);
+		ck_assert_uint_eq(used(), n > BLOCK_SMALL ? n - 1 : 0);
+		end_pending();
+	}
+}
+END_TEST
+
 /* One that was collected early is compared to the first of its block. */
 START_TEST(near_is_counted_from_the_first)
 {
@@ -693,6 +718,7 @@ int main(void)
 		equal_times_open_one_block,
 		steps_are_short,
 		what_is_far_goes_back,
+		of_a_few_no_dead_goes_back,
 		near_is_counted_from_the_first,
 		sifted,
 		the_moved_are_refreshed,
