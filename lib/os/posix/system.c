@@ -3,6 +3,9 @@
 #include "base/atomic.h"
 
 #include <limits.h>
+#ifdef HAVE_PTHREAD_NP_H
+#include <pthread_np.h>
+#endif
 #include <sys/mman.h>
 
 INTERNAL_OBJECT TT_THREAD_LOCAL int system_thread = 0;
@@ -19,11 +22,7 @@ TT_NOINLINE int system_number_thread(void)
 /* Its sleeps end as late as the system lets those of any thread. */
 void system_name_thread(const char *name)
 {
-#ifdef HAVE_PTHREAD_SETNAME_NP
-	pthread_setname_np(pthread_self(), name);
-#else
-	(void)name;
-#endif
+	NAME_THREAD(name);
 }
 
 void system_all_cpus(pthread_t thread)
