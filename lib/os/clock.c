@@ -9,7 +9,7 @@ TT_NOINLINE int64_t clock_now(clockid_t clock)
 	return POINT_CLOCK((int64_t)t.tv_sec * NS_PER_S + t.tv_nsec);
 }
 
-/* Some systems lack the last one; on FreeBSD it is another name of the first. */
+/* Some systems lack the last one; on FreeBSD it is the first one. */
 const char *clock_name(clockid_t clock)
 {
 	if (clock == CLOCK_MONOTONIC)
