@@ -49,16 +49,27 @@ static int seen_setclock(pthread_condattr_t *attr, clockid_t clock)
 	return pthread_condattr_setclock(attr, clock);
 }
 
+/* There is memory, or there is none: nothing between. */
 static int seen_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 {
-	return no_memory ? ENOMEM : pthread_cond_init(c, attr);
+	if (no_memory)
+		return ENOMEM;
+	while (pthread_cond_init(c, attr) != 0)
+		;
+	return 0;
 }
+
+/* Waits that end for no reason go on here. */
+static bool is_woken(const pthread_cond_t *c);
 
 static int seen_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	atom32_add(&waits, 1);
-	if (!end_at_once)
-		return pthread_cond_wait(c, m);
+	if (!end_at_once) {
+		while (!is_woken(c))
+			pthread_cond_wait(c, m);
+		return 0;
+	}
 	waited_until = INT64_MAX;
 	return 0;
 }
@@ -66,13 +77,24 @@ static int seen_wait(pthread_cond_t *c, pthread_mutex_t *m)
 static int seen_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 			  const struct timespec *t)
 {
+	int r = 0;
+
 	atom32_add(&waits, 1);
-	if (!end_at_once)
-		return pthread_cond_timedwait(c, m, t);
+	if (!end_at_once) {
+		while (r == 0 && !is_woken(c))
+			r = pthread_cond_timedwait(c, m, t);
+		return r;
+	}
 	waited_until = (int64_t)t->tv_sec * NS_PER_S + t->tv_nsec;
 	return ETIMEDOUT;
 }
 
+/* On some systems they are macros already. */
+#undef pthread_mutex_init
+#undef pthread_mutex_destroy
+#undef pthread_cond_init
+#undef pthread_cond_wait
+#undef pthread_cond_timedwait
 #define pthread_condattr_setclock seen_setclock
 #define pthread_mutex_init        seen_mutex_init
 #define pthread_mutex_destroy     seen_mutex_destroy
@@ -86,6 +108,13 @@ static int seen_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 #undef pthread_cond_init
 #undef pthread_cond_wait
 #undef pthread_cond_timedwait
+
+static bool is_woken(const pthread_cond_t *c)
+{
+	const char *w = (const char *)c - offsetof(struct waiter, woken);
+
+	return !((const struct waiter *)(const void *)w)->word;
+}
 
 /* Those that are 512 bytes apart are on one list. */
 static _Alignas(4096) atom32 word[1024];
