@@ -16,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
 #include <sys/prctl.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -211,16 +213,19 @@ static double watch(void)
 	int64_t end = begin + duration;
 	int64_t tick = begin + TIMERTHREAD_SEC;
 
+#ifdef __linux__
 	prctl(PR_SET_TIMERSLACK, 1); /* as exact as the timer thread */
+#endif
 	for (int64_t next = begin; next < end;) {
-		struct timespec ts;
+		int64_t left;
 
 		next = next + STEP < end ? next + STEP : end;
-		ts = (struct timespec){next / TIMERTHREAD_SEC,
-				       next % TIMERTHREAD_SEC};
-		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts,
-				       NULL) == EINTR)
-			continue;
+		while ((left = next - timerthread_now(timers)) > 0) {
+			struct timespec ts = {left / TIMERTHREAD_SEC,
+					      left % TIMERTHREAD_SEC};
+
+			nanosleep(&ts, NULL);
+		}
 		late_record(LATE_SLEEP, timerthread_now(timers) - next);
 		if (next >= tick || next == end) {
 			progress(next - begin, next == end);

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#ifndef RUSAGE_THREAD
+#define RUSAGE_THREAD RUSAGE_SELF /* no thread has one of its own */
+#endif
+
 enum { LATE_BUCKETS = 50000 }; /* of a microsecond each */
 
 static struct lateness {

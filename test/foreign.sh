@@ -1,8 +1,8 @@
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2034,SC2154
 # SPDX-License-Identifier: MIT
 #
-# For ./bootstrap, which sources this: tests with another C library, and for
-# other machines.
+# For ./bootstrap, which sources this: tests with another C library, for other
+# machines, and for other systems.
 #
 # Debian has Check for its own machine and C library, so it is built here from
 # Debian's source.  Of libatomic_ops the headers are all that is needed, and
@@ -134,4 +134,38 @@ i386() {
 	foreign_tests "$name" check-machine i686-linux-gnu-gcc \
 		--host=i686-linux-gnu --disable-static "CFLAGS=-g -O2 $*" \
 		"LDFLAGS=-Wl,--dynamic-linker=$lib/ld-linux.so.2 -Wl,-rpath,$lib"
+}
+
+# other_unix DIR SYSTEM: builds the library, the tests and the examples for a
+# system, of which DIR has the headers and libraries; see HACKING.  Check's
+# header is the same everywhere; in the place of its library is one that runs
+# nothing.
+other_unix() {
+	dir=$1 system=$2 out=$PWD/build/unix/$2
+	begin=$(date +%s)
+	rm -rf "$out"
+	mkdir -p "$out/check"
+	find "$(pkg-config --variable=includedir check)" -name 'check*.h' \
+		-exec cp {} "$out/check/" \;
+	if "$dir/bin/$system-cc" "-I$out/check" -fPIC -c test/unix/check.c \
+		-o "$out/check.o" &&
+		(cd "$out" && logged configure.log "$dir/configure" "$system" \
+			../../.. --enable-werror --disable-dependency-tracking \
+			CHECK_CFLAGS="-I$out/check" \
+			CHECK_LIBS="$out/check.o -lm") &&
+		logged "$out/make.log" make -C "$out" -j "$jobs" programs; then
+		passed=$((passed + 1))
+		echo "$system: $(grep -c '^  CCLD ' "$out/make.log") programs" \
+			"and libraries, $(($(date +%s) - begin)) s"
+	else
+		failed=$((failed + 1))
+		echo "$system: failed"
+	fi
+}
+
+# Where Linux behaves as other systems do.
+shim() {
+	tests shim check-shim --enable-werror --disable-static \
+		--with-os=posix CC=gcc CXX=g++ 'CFLAGS=-g -O1' \
+		"CPPFLAGS=-include $PWD/test/unix/elsewhere.h"
 }

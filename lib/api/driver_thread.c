@@ -111,6 +111,6 @@ int driver_begin_thread(struct timerthread *tt, const pthread_attr_t *attr)
 	r = thread_create(&tt->thread, attr, thread_main, tt);
 	tt->turning = r == 0;
 	if (r == 0 && tt->options.is_default)
-		thread_make_ordinary(tt->thread);
+		system_make_ordinary(tt->thread);
 	return r;
 }

@@ -6,17 +6,20 @@
 
 #include <string.h>
 
-static void init(struct timerthread *tt)
+/* False: no memory. */
+static bool init(struct timerthread *tt)
 {
 	memset(tt, 0, sizeof(*tt));
+	if (pthread_mutex_init(&tt->mutex, NULL) != 0)
+		return false;
 	engine_init(&tt->engine, tt);
 	tt->created = clock_now(CLOCK_MONOTONIC);
-	pthread_mutex_init(&tt->mutex, NULL);
 	tt->life = LIFE_NEW;
 	strcpy(tt->options.name, "timerthread");
 	tt->options.buckets = intake_default_buckets();
 	atom32_store(&tt->options.clock, CLOCK_MONOTONIC);
 	instances_add(&tt->listed, tt);
+	return true;
 }
 
 TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)
@@ -27,9 +30,10 @@ TT_EXPORT_RARE int timerthread_create(struct timerthread **ret_tt)
 	if (!ret_tt)
 		return -EINVAL;
 	tt = fork_watch() == 0 ? memory_alloc(sizeof(*tt)) : NULL;
-	if (!tt)
+	if (!tt || !init(tt)) {
+		memory_free(tt);
 		return -ENOMEM;
-	init(tt);
+	}
 	*ret_tt = tt;
 	return 0;
 }

@@ -43,15 +43,17 @@ static void await_change(struct timerthread *tt, int64_t deadline)
 
 /*
  * Frees it and what start made for it.  Nothing of it may run.  inherited: in a
- * child of fork(2), where the mutex may be in any state; it holds no memory.
+ * child of fork(2), where the mutex may be held for ever.  On some systems it
+ * has memory of its own, which is then lost.
  */
 static void free_instance(struct timerthread *tt, bool inherited)
 {
 	instances_remove(&tt->listed);
-	if (!inherited) {
+	if (!inherited)
 		await_empty(&tt->engine.await);
+	if (!inherited || (pthread_mutex_trylock(&tt->mutex) == 0 &&
+			   pthread_mutex_unlock(&tt->mutex) == 0))
 		pthread_mutex_destroy(&tt->mutex);
-	}
 	engine_close(&tt->engine, inherited);
 	runs_free(&tt->runs);
 	memory_free(tt);

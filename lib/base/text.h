@@ -124,7 +124,8 @@ TT_PART void text_add_address(struct text *t, const void *address)
 	const char *at = address;
 	Dl_info i;
 
-	if (dladdr(address, &i) == 0)
+	/* On illumos, it takes no pointer to what is constant. */
+	if (dladdr((void *)(uintptr_t)address, &i) == 0)
 		return;
 	text_add(t, " (%s", i.dli_fname);
 	text_add(t, "+%#tx", at - (const char *)i.dli_fbase);

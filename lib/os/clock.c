@@ -9,21 +9,18 @@ TT_NOINLINE int64_t clock_now(clockid_t clock)
 	return POINT_CLOCK((int64_t)t.tv_sec * NS_PER_S + t.tv_nsec);
 }
 
-/* Systems that are not Linux may not have the last one. */
+/* Some systems lack the last one; on FreeBSD it is the first one. */
 const char *clock_name(clockid_t clock)
 {
-	switch (clock) {
-	case CLOCK_MONOTONIC:
+	if (clock == CLOCK_MONOTONIC)
 		return "monotonic";
-	case CLOCK_REALTIME:
+	if (clock == CLOCK_REALTIME)
 		return "realtime";
 #ifdef CLOCK_BOOTTIME
-	case CLOCK_BOOTTIME:
+	if (clock == CLOCK_BOOTTIME)
 		return "boottime";
 #endif
-	default:
-		return NULL;
-	}
+	return NULL;
 }
 
 /* A time_t of 32 bits ends in 2038. */

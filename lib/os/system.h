@@ -15,7 +15,8 @@
  *  1. If a system cannot do something, the function does nothing, or says so.
  *     No timer depends on it.
  *
- * Any thread: cpu, all_cpus, wipe_in_children, keep_pages_small, empty_pages.
+ * Any thread: cpu, make_ordinary, wipe_in_children, keep_pages_small,
+ * empty_pages.
  * A new thread, for itself: name_thread, be_as_nice.
  */
 #pragma once
@@ -38,8 +39,12 @@
 /* Gives the calling thread its name, and lets it wake up on time. */
 INTERNAL void system_name_thread(const char *name);
 
-/* The thread may run on all CPUs on which the process's main thread may. */
-INTERNAL void system_all_cpus(pthread_t thread);
+/*
+ * Whatever it inherited from its creator: SCHED_OTHER, and the CPUs of the
+ * process's main thread.  The creator calls this, because the thread itself may
+ * not get a CPU.  What the system refuses stays as it is.
+ */
+INTERNAL void system_make_ordinary(pthread_t thread);
 
 /* Gives the calling thread the nice value of the main thread. */
 INTERNAL void system_be_as_nice(void *unused);

@@ -39,14 +39,6 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 	return r;
 }
 
-void thread_make_ordinary(pthread_t thread)
-{
-	const struct sched_param normal = {0};
-
-	pthread_setschedparam(thread, SCHED_OTHER, &normal);
-	system_all_cpus(thread);
-}
-
 /* Whom the calling thread serves; NULL: it is not the library's. */
 static TT_THREAD_LOCAL const void *served;
 

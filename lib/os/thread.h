@@ -25,13 +25,6 @@ INTERNAL int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 			   void *(*run)(void *arg), void *arg);
 
 /*
- * Whatever it inherited from its creator: SCHED_OTHER, and the CPUs of the
- * process's main thread.  The creator calls this, because the thread itself may
- * not get a CPU.  What the kernel refuses stays as it is.
- */
-INTERNAL void thread_make_ordinary(pthread_t thread);
-
-/*
  * Gives the calling thread the properties above, and its name.  It serves the
  * owner until it is gone.
  */

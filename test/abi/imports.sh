@@ -24,7 +24,8 @@ time='clock_getres clock_gettime'
 threads='pthread_atfork pthread_attr_getdetachstate pthread_create
 	pthread_detach pthread_equal pthread_join pthread_key_create
 	pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock
-	pthread_mutex_unlock pthread_self pthread_setcancelstate
+	pthread_mutex_trylock pthread_mutex_unlock pthread_self
+	pthread_setcancelstate
 	pthread_setname_np pthread_setschedparam pthread_setspecific pthread_sigmask
 	register_atfork sigdelset sigfillset sysconf'
 # pthread_cleanup_push, which is a macro.
@@ -37,10 +38,12 @@ files='close fcntl write writev'
 linux='getpriority prctl pthread_setaffinity_np sched_getaffinity sched_getcpu
 	setpriority syscall'
 timerfd='poll timerfd_create timerfd_gettime timerfd_settime'
-posix='fstat nanosleep pthread_cond_destroy pthread_cond_init
+posix='fstat nanosleep prctl pthread_attr_destroy pthread_attr_getschedparam
+	pthread_attr_init pthread_cond_destroy pthread_cond_init
 	pthread_cond_signal pthread_cond_timedwait pthread_cond_wait
 	pthread_condattr_destroy pthread_condattr_init
-	pthread_condattr_setclock pthread_once'
+	pthread_condattr_setclock pthread_once sched_get_priority_max
+	sched_get_priority_min'
 bell='recv send socketpair'
 case $TT_OS-$TT_TIMERFD in
 linux-yes) os="$linux $timerfd" ;;

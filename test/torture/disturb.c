@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #define FORK_EVERY 64 /* gusts */
@@ -98,16 +97,10 @@ static pid_t any_thread(uint64_t *rng)
 static void disturb_one(uint64_t *rng)
 {
 	pid_t thread = any_thread(rng);
-	cpu_set_t cpus;
 
-	if (syscall(SYS_tgkill, getpid(), thread, SIGUSR1) == 0)
+	if (signal_thread(thread, SIGUSR1))
 		atomic_fetch_add(&signals, 1);
-	CPU_ZERO(&cpus);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (random_below(rng, 2))
-			CPU_SET(cpu, &cpus);
-	}
-	if (sched_setaffinity(thread, sizeof(cpus), &cpus) == 0)
+	if (move_thread(thread, rng))
 		atomic_fetch_add(&moves, 1);
 }
 

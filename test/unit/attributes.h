@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#ifdef __linux__
+
 /* False: there is no such attribute here. */
 static inline bool set_affinity(pthread_attr_t *attr, const cpu_set_t *cpus)
 {
@@ -21,6 +23,23 @@ static inline bool set_affinity(pthread_attr_t *attr, const cpu_set_t *cpus)
 #else
 	(void)attr;
 	(void)cpus;
+	return false;
+#endif
+}
+
+#endif
+
+static inline bool set_cpu(pthread_attr_t *attr, int cpu)
+{
+#ifdef __linux__
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return set_affinity(attr, &one);
+#else
+	(void)attr;
+	(void)cpu;
 	return false;
 #endif
 }

@@ -12,9 +12,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +74,7 @@ static inline bool sleeps(const char *task)
 
 static inline bool others_sleep(void)
 {
-	const int self = (int)syscall(SYS_gettid);
+	const int self = (int)thread_number();
 	DIR *d = opendir("/proc/self/task");
 	struct dirent *e;
 	bool all = true;
@@ -95,6 +95,23 @@ static inline void prepare_fork(void)
 		sched_yield();
 }
 
+/* To standard error, without a lock that the parent's threads may have. */
+__attribute__((format(printf, 1, 2))) static inline void say(const char *format,
+							     ...)
+{
+	char text[512];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (n > 0 &&
+	    write(STDERR_FILENO, text,
+		  (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1) < 0)
+		abort();
+}
+
 #define NEED(holds) need(holds, __FILE__, __LINE__, #holds)
 
 static inline void need(bool holds, const char *file, int line,
@@ -102,7 +119,7 @@ static inline void need(bool holds, const char *file, int line,
 {
 	if (holds)
 		return;
-	dprintf(STDERR_FILENO, "%s:%d: in the child: %s\n", file, line, what);
+	say("%s:%d: in the child: %s\n", file, line, what);
 	_exit(EXIT_FAILURE);
 }
 

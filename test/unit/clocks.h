@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <time.h>
+#include "systems.h"
 
 static const clockid_t clocks[] = {
 	CLOCK_MONOTONIC,

@@ -21,7 +21,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,8 +78,8 @@ static struct driven {
 	enum pump_place place;
 	bool halted;
 	bool detached;
-	int fd;   /* -1: the clock is virtual */
-	int bell; /* readable when it is halted */
+	int fd;      /* -1: the clock is virtual */
+	int bell[2]; /* a pipe: the first is readable when it is halted */
 	int64_t seen;
 } driven[POOLS];
 
@@ -100,11 +99,14 @@ static inline void pump_rest(const struct driven *d)
 {
 	static const struct timespec moment = {0, 100000};
 	struct pollfd fds[2] = {
-		{.fd = d->bell, .events = POLLIN},
+		{.fd = d->bell[0], .events = POLLIN},
 		{.fd = d->fd, .events = POLLIN},
 	};
 
-	ppoll(fds, 2, d->fd < 0 ? &moment : NULL, NULL);
+	if (d->fd < 0)
+		nanosleep(&moment, NULL);
+	else
+		poll(fds, 2, -1);
 }
 
 /*
@@ -147,8 +149,10 @@ static inline bool pump_go(struct driven *d, enum pump_place to)
 
 static inline void driven_free(struct driven *d)
 {
-	if (d->bell >= 0)
-		close(d->bell);
+	for (int i = 0; i < 2; i++) {
+		if (d->bell[i] >= 0)
+			close(d->bell[i]);
+	}
 	pthread_mutex_lock(&driven_mutex);
 	d->tt = NULL;
 	pthread_cond_broadcast(&driven_changed);
@@ -198,7 +202,7 @@ static inline struct driven *driven_take(struct timerthread *tt)
 		if (!d)
 			pthread_cond_wait(&driven_changed, &driven_mutex);
 	}
-	*d = (struct driven){.tt = tt, .fd = -1, .bell = -1};
+	*d = (struct driven){.tt = tt, .fd = -1, .bell = {-1, -1}};
 	pthread_mutex_unlock(&driven_mutex);
 	return d;
 }
@@ -229,12 +233,12 @@ static inline void driven_halt(struct driven *d, bool detach)
 static inline void pump_halt(struct driven *d, bool detach)
 {
 	pthread_t pump = d->pump;
-	int bell = d->bell;
+	int bell = d->bell[1];
 
 	driven_halt(d, detach);
 	if (detach)
 		pthread_detach(pump);
-	else if (eventfd_write(bell, 1) != 0)
+	else if (write(bell, "", 1) != 1)
 		abort();
 }
 
@@ -274,8 +278,7 @@ static inline int pump_start(struct timerthread *tt, bool polled)
 	struct driven *d = driven_take(tt);
 	int r;
 
-	d->bell = eventfd(0, EFD_CLOEXEC);
-	if (d->bell < 0)
+	if (pipe(d->bell) != 0)
 		abort();
 	/* Before the instance, which cannot be started twice. */
 	if (pthread_create(&d->pump, NULL, pump_main, d) != 0) {

@@ -8,6 +8,7 @@
 
 #include "base/atomic.h"
 #include "sanitizers.h"
+#include "systems.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +22,7 @@
  * The sanitizers allocate for themselves, and cannot do without; clang links
  * its allocator into the program.
  */
-#ifdef UNDER_SANITIZER
+#if defined(UNDER_SANITIZER) || !defined(HAS_MALLOC_BEHIND)
 #define FAIL_ALLOC_UNAVAILABLE
 #endif
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the library asks of the system fails on demand: memory, a thread, a
- * descriptor.  The functions here take the place of the library's own, so that
- * nothing else fails.  They also count memory that is not given back.
+ * mutex, a descriptor.  The functions here take the place of the library's own,
+ * so that nothing else fails.  They also count memory that is not given back.
  *
  * The library's files are included with their functions renamed.  (The linker
  * could wrap them, too; but for functions of the library that needs link-time
@@ -33,7 +33,10 @@
  */
 static atom32 failing_armed, failing_seen, failing_from, failing_count;
 
-/* Pieces of memory that were taken, and are not free. */
+/*
+ * Pieces of memory that were taken, and are not free; and mutexes, for which
+ * some systems take memory.
+ */
 static atom32 pieces;
 
 static inline void failing_arm(uint32_t from, uint32_t count)
@@ -76,6 +79,12 @@ int thread_create(pthread_t *ret_thread, const pthread_attr_t *attr,
 		  void *(*run)(void *arg), void *arg);
 
 /* The C library's, which the linker wraps. */
+int __real_pthread_mutex_init(pthread_mutex_t *m,
+			      const pthread_mutexattr_t *attr);
+int __wrap_pthread_mutex_init(pthread_mutex_t *m,
+			      const pthread_mutexattr_t *attr);
+int __real_pthread_mutex_destroy(pthread_mutex_t *m);
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *m);
 #ifdef TT_TIMERFD
 int __real_timerfd_create(int clock, int flags);
 int __wrap_timerfd_create(int clock, int flags);
@@ -110,6 +119,21 @@ int thread_create(pthread_t *ret, const pthread_attr_t *attr,
 		  void *(*run)(void *arg), void *arg)
 {
 	return fails_now() ? EAGAIN : real_thread_create(ret, attr, run, arg);
+}
+
+int __wrap_pthread_mutex_init(pthread_mutex_t *m,
+			      const pthread_mutexattr_t *attr)
+{
+	if (fails_now())
+		return ENOMEM;
+	atom32_add(&pieces, 1);
+	return __real_pthread_mutex_init(m, attr);
+}
+
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	atom32_add(&pieces, UINT32_MAX);
+	return __real_pthread_mutex_destroy(m);
 }
 
 #ifdef TT_TIMERFD

@@ -9,6 +9,7 @@
 
 #include "random.h"
 #include "sanitizers.h"
+#include "systems.h"
 
 #include <check.h>
 #include <inttypes.h>

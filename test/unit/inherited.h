@@ -484,8 +484,7 @@ static inline void need_all_refused(struct timerthread *t)
 		r = calls[i].call(t);
 		if (r == -ECHILD && errno == E2BIG)
 			continue;
-		dprintf(STDERR_FILENO, "%s: %d, errno %d\n", calls[i].name, r,
-			errno);
+		say("%s: %d, errno %d\n", calls[i].name, r, errno);
 		_exit(EXIT_FAILURE);
 	}
 }

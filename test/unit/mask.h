@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "systems.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -26,6 +26,13 @@ struct pool_job {
 	void *arg;
 };
 
+/* Made once, for tests that make mutexes scarce. */
+#define POOL                                                                   \
+	{                                                                      \
+		.mutex = PTHREAD_MUTEX_INITIALIZER,                            \
+		.changed = PTHREAD_COND_INITIALIZER                            \
+	}
+
 static struct pool {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
@@ -36,7 +43,7 @@ static struct pool {
 	bool lockstep;
 	uint32_t submitted, taken, over;
 	struct pool_job job[POOL_JOBS];
-} pools[POOLS];
+} pools[POOLS] = {POOL, POOL, POOL, POOL, POOL, POOL, POOL, POOL};
 
 static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -96,11 +103,8 @@ static inline int pool_submit(void *ctx, timerthread_fn *run, void *arg)
 /* False: not one thread could be started. */
 static inline bool pool_start(struct pool *p, unsigned threads)
 {
-	if (p->threads == 0) {
-		pthread_mutex_init(&p->mutex, NULL);
-		pthread_cond_init(&p->changed, NULL);
+	if (p->threads == 0)
 		p->ends = false;
-	}
 	while (p->threads < threads &&
 	       pthread_create(&p->thread[p->threads], NULL, pool_work, p) == 0)
 		p->threads++;
@@ -158,8 +162,6 @@ static inline void pool_end(struct pool *p)
 	pthread_mutex_unlock(&p->mutex);
 	for (unsigned i = 0; i < p->threads; i++)
 		pthread_join(p->thread[i], NULL);
-	pthread_cond_destroy(&p->changed);
-	pthread_mutex_destroy(&p->mutex);
 }
 
 /* Waits until all is over, unless it is called from within. */

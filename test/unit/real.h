@@ -6,7 +6,9 @@
 #pragma once
 
 #include <dlfcn.h>
+#ifdef TT_TIMERFD
 #include <sys/timerfd.h>
+#endif
 #include <time.h>
 
 #if defined(__USE_TIME_BITS64) && defined(__TIMESIZE) && __TIMESIZE == 32
@@ -29,6 +31,8 @@
 #define real_wrote(p, size) ((void)(p), (void)(size))
 #endif
 
+#ifdef TT_TIMERFD
+
 static inline int real_timerfd_settime(int timer, int flags,
 				       const struct itimerspec *new,
 				       struct itimerspec *old)
@@ -42,3 +46,5 @@ static inline int real_timerfd_settime(int timer, int flags,
 		real_wrote(old, sizeof(*old));
 	return r;
 }
+
+#endif

@@ -18,7 +18,6 @@
 #include "real.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <time.h>
 
 #define MS   INT64_C(1000000)
@@ -59,7 +58,7 @@ void free(void *p)
 	if (!next)
 		next = (void (*)(void *))next_symbol("free");
 	given_back += p && atom32_load(&fail_armed) &&
-		      malloc_usable_size(p) >= FAIL_MIN_SIZE;
+		      size_of_piece(p) >= FAIL_MIN_SIZE;
 	next(p);
 }
 

@@ -9,6 +9,7 @@
 #include "intake/expiry.h"
 #include "os/futex.h"
 #include "os/tool.h"
+#include "whole_waits.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -192,7 +193,8 @@ END_TEST
 
 static unsigned told; /* of slots[0] while a thread counted as waiting */
 
-static void tell(enum tool_event event, const volatile void *p, size_t size)
+static void tell_tool(enum tool_event event, const volatile void *p,
+		      size_t size)
 {
 	(void)size;
 	if (event == TOOL_ACQUIRE && p == &slots[0] &&
@@ -207,7 +209,7 @@ START_TEST(tools_are_told_while_it_waits)
 	struct canceller c;
 
 	set_up();
-	tool_found = tell;
+	tool_found = tell_tool;
 	start(&c, 0);
 	while (sleeping() < 1)
 		sched_yield();

@@ -316,7 +316,7 @@ static void look(void *arg)
 	note(arg);
 	seen_thread = pthread_self();
 	pthread_sigmask(SIG_SETMASK, NULL, &seen_mask);
-	pthread_getname_np(pthread_self(), seen_name, sizeof(seen_name));
+	get_thread_name(seen_name, sizeof(seen_name));
 }
 
 /* And no hook is called. */
@@ -328,7 +328,7 @@ START_TEST(callbacks_are_part_of_the_call)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	pthread_getname_np(pthread_self(), name, sizeof(name));
+	get_thread_name(name, sizeof(name));
 	driver = _i;
 	setup();
 	ck_assert_int_eq(timerthread_set_name(tt, "unused"), 0);

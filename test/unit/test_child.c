@@ -28,7 +28,6 @@ static int try_atfork(void (*before)(void), void (*in_parent)(void),
 
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 /*
  * What a program may do before the library's own constructors run: register a
@@ -74,11 +73,7 @@ static pid_t by__Fork(void)
 /* Without the C library; nothing is shared. */
 static pid_t by_clone(void)
 {
-#if defined(__s390x__)
-	return (pid_t)syscall(SYS_clone, 0, SIGCHLD, 0, 0, 0);
-#else
-	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-#endif
+	return bare_fork();
 }
 
 static pid_t (*const ways[])(void) = {
@@ -341,8 +336,8 @@ static void fork_and_return(void *arg)
 
 START_TEST(from_a_callback)
 {
-	runs = mmap(NULL, sizeof(*runs), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	runs = (void *)mmap(NULL, sizeof(*runs), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert(runs != MAP_FAILED);
 	start();
 	for (int i = 0; i < n_ways(); i++) {

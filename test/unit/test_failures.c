@@ -26,6 +26,8 @@ static struct variant {
 	bool reserve, cap, boottime;
 } variant;
 
+static const clockid_t two_clocks[] = {CLOCK_MONOTONIC, CLOCK_BOOTTIME};
+
 static timerthread_id ids[TIMERS];
 static unsigned errors; /* of one life */
 static atom32 runs;
@@ -65,10 +67,8 @@ static void set_options(void)
 	ck_assert_int_eq(
 		timerthread_set_max_timers(tt, variant.cap ? TIMERS + 1 : 0),
 		0);
-	ck_assert_int_eq(timerthread_set_clock(tt, variant.boottime
-							   ? CLOCK_BOOTTIME
-							   : CLOCK_MONOTONIC),
-			 0);
+	ck_assert_int_eq(
+		timerthread_set_clock(tt, two_clocks[variant.boottime]), 0);
 }
 
 static void start_it(void)

@@ -479,7 +479,7 @@ START_TEST(an_old_id_writes_nothing)
 			continue;
 		vacant++;
 		if ((uintptr_t)s % pages_size() == 0)
-			must(mprotect(s, pages_size(), PROT_READ) == 0);
+			must(mprotect((void *)s, pages_size(), PROT_READ) == 0);
 		must(timerthread_cancel(tt, ids[i]) == -ENOENT);
 		must(timerthread_cancel_wait(tt, ids[i]) == -ENOENT);
 		must(timerthread_cancel_take(tt, ids[i], &arg) == -ENOENT);

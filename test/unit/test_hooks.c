@@ -227,7 +227,7 @@ static struct {
 static void look(void *arg)
 {
 	(void)arg;
-	pthread_getname_np(pthread_self(), seen.name, sizeof(seen.name));
+	get_thread_name(seen.name, sizeof(seen.name));
 	seen.mask_is_right = mask_is_right();
 }
 

@@ -194,7 +194,7 @@ static void throw_out(void *arg)
 	r = _URC_FATAL_PHASE1_ERROR;
 #endif
 	if (r == _URC_FATAL_PHASE1_ERROR)
-		dprintf(STDERR_FILENO, "refused");
+		say("refused");
 	abort();
 }
 

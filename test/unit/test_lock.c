@@ -318,21 +318,20 @@ START_TEST(realtime_thread_lets_the_holder_run)
 	struct sched_param param = {.sched_priority = 1};
 	pthread_attr_t attr;
 	pthread_t holder;
-	cpu_set_t cpu;
+	int cpu;
 
 	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) != 0)
 		return; /* not permitted here */
-	CPU_ZERO(&cpu);
-	CPU_SET(sched_getcpu(), &cpu);
+	cpu = this_cpu();
 	pthread_attr_init(&attr);
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-	if (!set_affinity(&attr, &cpu))
+	if (!set_cpu(&attr, cpu))
 		return;
 	lock = (struct lock){0};
 	ck_assert_int_eq(pthread_create(&holder, &attr, hold_on_cpu, NULL), 0);
 	while (!atom32_load_acquire(&held))
 		usleep(100);
-	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
+	ck_assert(stay_on(cpu));
 	lock_acquire(&lock);
 	lock_release(&lock);
 	pthread_join(holder, NULL);

@@ -87,8 +87,8 @@ static struct sight {
 	int64_t length, began, told;
 } sights[4];
 
-static void tell(timerthread_id id, timerthread_fn *fn, void *arg,
-		 int64_t run_time, void *ctx)
+static void tell_sight(timerthread_id id, timerthread_fn *fn, void *arg,
+		       int64_t run_time, void *ctx)
 {
 	struct sight *s = ctx;
 
@@ -104,7 +104,7 @@ static void look(void *arg)
 
 	s->began = shown;
 	linger(s->length);
-	ck_assert_int_eq(timerthread_visit_running(tt, 0, tell, s),
+	ck_assert_int_eq(timerthread_visit_running(tt, 0, tell_sight, s),
 			 s->length > 0);
 }
 

@@ -40,13 +40,13 @@ START_TEST(now_is_of_the_clock)
 END_TEST
 
 /* Another thread chooses the clock meanwhile: it is one or the other. */
+static const clockid_t two_clocks[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC};
 static atom32 chosen;
 
 static void *choose_in_thread(void *arg)
 {
 	for (int i = 0; i < 2000; i++) {
-		if (timerthread_set_clock(tt, i % 2 ? CLOCK_MONOTONIC
-						    : CLOCK_BOOTTIME) != 0)
+		if (timerthread_set_clock(tt, two_clocks[i % 2]) != 0)
 			return arg;
 	}
 	atom32_store(&chosen, 1);

@@ -1332,9 +1332,9 @@ START_TEST(race_with_another_thread)
 }
 END_TEST
 
-enum { SHARED = 8, ARMERS = 3 };
+enum { IN_COMMON = 8, ARMERS = 3 };
 
-static timerthread_id shared[SHARED];
+static timerthread_id shared[IN_COMMON];
 static atom32 shared_runs;
 
 static void count_shared(void *arg)
@@ -1350,7 +1350,7 @@ static void *arm_and_disarm(void *arg)
 	void *wrong = NULL;
 
 	for (int i = 0; i < rounds(); i++) {
-		timerthread_id id = shared[random_below(&rng, SHARED)];
+		timerthread_id id = shared[random_below(&rng, IN_COMMON)];
 		int64_t delay = (int64_t)random_below(&rng, 200000);
 		int r;
 
@@ -1372,23 +1372,23 @@ START_TEST(threads_share_timers)
 	uint32_t before;
 
 	start();
-	for (int i = 0; i < SHARED; i++)
+	for (int i = 0; i < IN_COMMON; i++)
 		shared[i] = prepare(count_shared, NULL);
 	run_threads(arm_and_disarm, ARMERS);
-	for (int i = 0; i < SHARED; i++) {
+	for (int i = 0; i < IN_COMMON; i++) {
 		disarm_wait(shared[i]);
 		check_unarmed(shared[i]);
 	}
-	check_counts(0, SHARED);
+	check_counts(0, IN_COMMON);
 	before = atom32_load(&shared_runs);
-	for (int i = 0; i < SHARED; i++)
+	for (int i = 0; i < IN_COMMON; i++)
 		ck_assert_int_eq(arm(shared[i], i), 0);
-	while (atom32_load(&shared_runs) < before + SHARED)
+	while (atom32_load(&shared_runs) < before + IN_COMMON)
 		sched_yield();
 	settle();
-	ck_assert_uint_eq(atom32_load(&shared_runs), before + SHARED);
-	check_counts(0, SHARED);
-	ck_assert_int_eq(cancel_all(), SHARED);
+	ck_assert_uint_eq(atom32_load(&shared_runs), before + IN_COMMON);
+	check_counts(0, IN_COMMON);
+	ck_assert_int_eq(cancel_all(), IN_COMMON);
 	end();
 }
 END_TEST

@@ -328,7 +328,7 @@ END_TEST
 /* And together. */
 enum { THREADS = MAX_THREADS, SHARE = N / THREADS, ROUNDS = 20 };
 
-static void yield(struct bucket *b)
+static void yield_once(struct bucket *b)
 {
 	(void)b;
 	sched_yield();
@@ -371,7 +371,7 @@ START_TEST(many_threads)
 	/* Threads take memory. */
 	atom32_store(&fail_armed, 0);
 	pthread_barrier_init(&barrier, NULL, THREADS);
-	other_step = yield;
+	other_step = yield_once;
 	run_threads(race, THREADS);
 	other_step = NULL;
 	pthread_barrier_destroy(&barrier);

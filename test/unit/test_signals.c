@@ -63,7 +63,7 @@ START_TEST(a_crash_in_a_callback_is_reported)
 }
 END_TEST
 
-static atomic_int handled[NSIG];
+static atomic_int handled[SIGNALS];
 
 static void handle(int sig)
 {
@@ -133,8 +133,8 @@ static void burn(void *arg)
 START_TEST(a_profiler_sees_the_thread)
 {
 	struct sigaction act = {.sa_handler = sample, .sa_flags = SA_RESTART};
-	const struct itimerval often = {{0, 1000}, {0, 1000}};
-	const struct itimerval off = {{0, 0}, {0, 0}};
+	struct itimerval often = {{0, 1000}, {0, 1000}};
+	struct itimerval off = {{0, 0}, {0, 0}};
 
 	sigaction(SIGPROF, &act, NULL);
 	setup();

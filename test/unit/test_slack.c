@@ -7,6 +7,7 @@
 #include "os/clock.h"
 
 #include "fixture.h"
+#include "whole_waits.h"
 
 #include <errno.h>
 #include <pthread.h>

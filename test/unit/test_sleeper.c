@@ -52,9 +52,8 @@ START_TEST(sleeper_clocks)
 	ck_assert_ptr_nonnull(clock_name(CLOCK_MONOTONIC));
 	ck_assert_ptr_nonnull(clock_name(CLOCK_REALTIME));
 	ck_assert_ptr_nonnull(clock_name(CLOCK_BOOTTIME));
-	ck_assert_ptr_null(clock_name(CLOCK_PROCESS_CPUTIME_ID));
-	ck_assert_ptr_null(clock_name(CLOCK_TAI));
-	ck_assert_ptr_null(clock_name(-1));
+	for (int i = 0; i < OTHER_CLOCKS; i++)
+		ck_assert_ptr_null(clock_name(other_clocks[i]));
 }
 END_TEST
 

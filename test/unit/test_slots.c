@@ -398,12 +398,12 @@ END_TEST
 /*
  * Any order, against a model: which are taken, by number.
  */
-enum { RANDOM_MAX = 300 };
+enum { MODEL_MAX = 300 };
 
 struct lives {
 	struct slots t;
 	struct slot_batch back;
-	uint64_t ids[RANDOM_MAX];
+	uint64_t ids[MODEL_MAX];
 	size_t n;
 	bool taken[1024];
 };
@@ -471,7 +471,7 @@ START_TEST(random_lives)
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t dice = random_below(&rng, 100);
 
-		if (l.n < RANDOM_MAX && (l.n == 0 || dice < 50))
+		if (l.n < MODEL_MAX && (l.n == 0 || dice < 50))
 			live_one(&l, step);
 		else
 			die_one(&l, which(&l, step, &rng), dice < 80);
@@ -483,7 +483,7 @@ START_TEST(random_lives)
 	ck_assert_uint_eq(l.back.n, 0);
 	ck_assert_uint_eq(l.t.used, l.n);
 	slots_check(&l.t);
-	ck_assert_uint_le(room(&l.t), 4 * RANDOM_MAX);
+	ck_assert_uint_le(room(&l.t), 4 * MODEL_MAX);
 	slots_destroy(&l.t);
 }
 END_TEST

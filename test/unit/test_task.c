@@ -17,7 +17,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #define HOUR INT64_C(3600000000000)
@@ -206,10 +205,9 @@ START_TEST(without_memory_for_a_task)
 END_TEST
 
 /*
- * Callbacks on stacks of their own, which threads switch to and from; with musl
- * they cannot.
+ * Callbacks on stacks of their own, which threads switch to and from.
  */
-#ifdef __GLIBC__
+#ifdef HAS_UCONTEXT
 
 enum { STACK = 256 * 1024 };
 
@@ -543,7 +541,7 @@ int main(void)
 		another_task_on_the_thread_is_not,
 		without_memory_for_a_task,
 		no_task_is_asked_for_after_a_destroy,
-#ifdef __GLIBC__
+#ifdef HAS_UCONTEXT
 		a_callback_ends_on_another_thread,
 		both_threads_exit_later,
 		tasks_that_nobody_told_of_are_reported,

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static void add_some(struct text *t)
@@ -97,6 +97,13 @@ static int writes;
 enum { REFUSING_FD = INT_MAX - 2 };
 static bool refuses;
 
+static ssize_t write_by_another_call(int fd, const void *from, size_t n)
+{
+	struct iovec one = {(void *)(uintptr_t)from, n};
+
+	return writev(fd, &one, 1);
+}
+
 ssize_t write(int fd, const void *from, size_t n)
 {
 	if (fd == REFUSING_FD) {
@@ -106,7 +113,7 @@ ssize_t write(int fd, const void *from, size_t n)
 		return (ssize_t)n;
 	}
 	if (fd != SLOW_FD)
-		return syscall(SYS_write, fd, from, n);
+		return write_by_another_call(fd, from, n);
 	if (writes++ % 2 == 0) {
 		errno = EINTR;
 		return -1;

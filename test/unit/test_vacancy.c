@@ -9,7 +9,6 @@
 #include "os/memory.h"
 #include "store/vacancy.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -298,7 +297,7 @@ START_TEST(the_system_keeps_it)
 	free_all();
 	pass_periods();
 	from = WORDS / 2;
-	if (syscall(SYS_mlock, p, pages_size()) == 0) {
+	if (lock_memory(p, pages_size())) {
 		ck_assert_uint_eq(give(), 0);
 		ck_assert_uint_eq(vacancy_surplus(&t), 0);
 		ck_assert_uint_eq(t.vacancies, t.end - t.fresh);
@@ -306,7 +305,7 @@ START_TEST(the_system_keeps_it)
 		from++;
 		ck_assert_uint_gt(give(), 0);
 		ck_assert(!vacancy_has(&t, WORDS / 2));
-		ck_assert_int_eq(syscall(SYS_munlock, p, pages_size()), 0);
+		ck_assert(unlock_memory(p, pages_size()));
 		t.least = 0;
 		pass_periods();
 		from = 0;
@@ -365,7 +364,7 @@ START_TEST(the_system_keeps_a_part)
 	pass_periods();
 	from = WORDS - VACANCY_MOST;
 	p = slots_get(&t, (WORDS - VACANCY_MOST / 2) << SLOT_WORD_LOG2);
-	if (syscall(SYS_mlock, p, pages_size()) == 0) {
+	if (lock_memory(p, pages_size())) {
 		ck_assert_uint_eq(give(), 0);
 	}
 	slots_check(&t);

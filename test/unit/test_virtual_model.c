@@ -282,24 +282,6 @@ START_TEST(as_the_model)
 }
 END_TEST
 
-/* Where there is another CPU. */
-static void change_cpu(void)
-{
-	cpu_set_t all, one;
-	int here = sched_getcpu();
-
-	if (sched_getaffinity(0, sizeof(all), &all) != 0)
-		return;
-	for (int i = 0; i < CPU_SETSIZE; i++) {
-		if (i == here || !CPU_ISSET(i, &all))
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(i, &one);
-		sched_setaffinity(0, sizeof(one), &one);
-		return;
-	}
-}
-
 /* With a small scale, most deadlines are those of several. */
 START_TEST(the_same_each_time)
 {

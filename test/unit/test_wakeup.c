@@ -3,12 +3,15 @@
 #include "intake/wakeup.h"
 #include "os/clock.h"
 #include "sleeper_calls.h"
+#include "whole_waits.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #ifdef TT_TIMERFD
+#ifdef TT_TIMERFD
 #include <sys/timerfd.h>
+#endif
 #endif
 
 enum { BUCKETS = 1024 };

@@ -29,6 +29,7 @@ static uint32_t looked;
 #include <pthread.h>
 
 /* The constructor of inside.c is not left out. */
+#undef pthread_key_create
 #define pthread_key_create(key, fn) ((void)(key), (void)(fn), EAGAIN)
 
 #include "engine/inside.c"

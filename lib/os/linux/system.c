@@ -42,10 +42,12 @@ void system_name_thread(const char *name)
 	}
 }
 
-void system_all_cpus(pthread_t thread)
+void system_make_ordinary(pthread_t thread)
 {
+	const struct sched_param normal = {0};
 	cpu_set_t cpus[8]; /* the kernel's limit is 8192 CPUs */
 
+	pthread_setschedparam(thread, SCHED_OTHER, &normal);
 	if (sched_getaffinity(getpid(), sizeof(cpus), cpus) == 0)
 		pthread_setaffinity_np(thread, sizeof(cpus), cpus);
 }

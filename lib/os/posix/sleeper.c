@@ -148,6 +148,9 @@ static void *run(void *sleeper)
 /*
  * Takes a number above those of the standard streams, which other code uses
  * without asking where they come from.  0, or a negative errno.
+ *
+ * NetBSD gives a socket its inode number when somebody first looks at it, and
+ * tells him 0: so the second look counts.
  */
 static int open_end(struct end *e, int low)
 {
@@ -157,7 +160,8 @@ static int open_end(struct end *e, int low)
 	/* EINVAL: there may not even be that many descriptors. */
 	if (e->fd < 0)
 		return errno == EINVAL ? -EMFILE : -errno;
-	if (fstat(e->fd, &is) != 0 || fcntl(e->fd, F_SETFL, O_NONBLOCK) != 0) {
+	if (fstat(e->fd, &is) != 0 || fstat(e->fd, &is) != 0 ||
+	    fcntl(e->fd, F_SETFL, O_NONBLOCK) != 0) {
 		int r = -errno;
 
 		close(e->fd);
@@ -254,10 +258,18 @@ static void bell_end(struct sleeper *s)
 	change(b);
 	leave(s);
 	pthread_join(b->thread, NULL);
-	pthread_mutex_destroy(&b->mutex);
 }
 
-/* In a child, the thread is not there, and the mutex may be in any state. */
+/* In a child, it may be held for ever; what it may have allocated is lost. */
+static void end_mutex(pthread_mutex_t *m)
+{
+	if (pthread_mutex_trylock(m) != 0)
+		return;
+	pthread_mutex_unlock(m);
+	pthread_mutex_destroy(m);
+}
+
+/* In a child, the thread is not there. */
 void sleeper_close(struct sleeper *s, bool inherited)
 {
 	KEEP_THREAD;
@@ -265,6 +277,7 @@ void sleeper_close(struct sleeper *s, bool inherited)
 	if (s->bell) {
 		if (!inherited)
 			bell_end(s);
+		end_mutex(&s->bell->mutex);
 		bell_free(s->bell);
 	}
 	s->bell = NULL;

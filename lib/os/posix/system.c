@@ -3,7 +3,14 @@
 #include "base/atomic.h"
 
 #include <limits.h>
+#ifdef HAVE_PTHREAD_NP_H
+#include <pthread_np.h>
+#endif
+#include <sched.h>
 #include <sys/mman.h>
+#ifdef HAVE_SYS_PRCTL_H
+#include <sys/prctl.h>
+#endif
 
 INTERNAL_OBJECT TT_THREAD_LOCAL int system_thread = 0;
 
@@ -16,19 +23,40 @@ TT_NOINLINE int system_number_thread(void)
 	return system_thread;
 }
 
-/* Its sleeps end as late as the system lets those of any thread. */
+/*
+ * On Linux, sleeps of other threads may end 50 us late.  Elsewhere, its sleeps
+ * end as late as those of any thread.
+ */
 void system_name_thread(const char *name)
 {
-#ifdef HAVE_PTHREAD_SETNAME_NP
-	pthread_setname_np(pthread_self(), name);
-#else
-	(void)name;
+	NAME_THREAD(name);
+#ifdef PR_SET_TIMERSLACK
+	prctl(PR_SET_TIMERSLACK, 1UL);
 #endif
 }
 
-void system_all_cpus(pthread_t thread)
+/*
+ * The priority of an ordinary thread is mostly 0.  On macOS it is what new
+ * attributes say, which lies between the bounds, and 0 would be the lowest.  On
+ * NetBSD both bounds are -1, and the system refuses what new attributes say.
+ * The CPUs are left as they are.
+ */
+void system_make_ordinary(pthread_t thread)
 {
-	(void)thread;
+	int min = sched_get_priority_min(SCHED_OTHER);
+	int max = sched_get_priority_max(SCHED_OTHER);
+	struct sched_param normal = {0};
+	pthread_attr_t fresh;
+
+	if (pthread_attr_init(&fresh) != 0)
+		return;
+	pthread_attr_getschedparam(&fresh, &normal);
+	pthread_attr_destroy(&fresh);
+	if (normal.sched_priority < min)
+		normal.sched_priority = min;
+	if (normal.sched_priority > max)
+		normal.sched_priority = max;
+	pthread_setschedparam(thread, SCHED_OTHER, &normal);
 }
 
 /* All threads of a process have the same. */

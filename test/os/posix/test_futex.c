@@ -24,6 +24,23 @@ static clockid_t waited_on;
 static int64_t waited_until;
 /* They end at once; there is no memory for any. */
 static bool end_at_once, no_memory;
+/* Mutexes that can be made; those that were, and were not destroyed. */
+static int mutexes_left = INT_MAX, mutexes;
+
+static int seen_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	if (mutexes_left == 0)
+		return ENOMEM;
+	mutexes_left--;
+	mutexes++;
+	return pthread_mutex_init(m, attr);
+}
+
+static int seen_mutex_destroy(pthread_mutex_t *m)
+{
+	mutexes--;
+	return pthread_mutex_destroy(m);
+}
 
 static int seen_setclock(pthread_condattr_t *attr, clockid_t clock)
 {
@@ -32,16 +49,27 @@ static int seen_setclock(pthread_condattr_t *attr, clockid_t clock)
 	return pthread_condattr_setclock(attr, clock);
 }
 
+/* There is memory, or there is none: nothing between. */
 static int seen_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 {
-	return no_memory ? ENOMEM : pthread_cond_init(c, attr);
+	if (no_memory)
+		return ENOMEM;
+	while (pthread_cond_init(c, attr) != 0)
+		;
+	return 0;
 }
+
+/* Waits that end for no reason go on here. */
+static bool is_woken(const pthread_cond_t *c);
 
 static int seen_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	atom32_add(&waits, 1);
-	if (!end_at_once)
-		return pthread_cond_wait(c, m);
+	if (!end_at_once) {
+		while (!is_woken(c))
+			pthread_cond_wait(c, m);
+		return 0;
+	}
 	waited_until = INT64_MAX;
 	return 0;
 }
@@ -49,22 +77,44 @@ static int seen_wait(pthread_cond_t *c, pthread_mutex_t *m)
 static int seen_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 			  const struct timespec *t)
 {
+	int r = 0;
+
 	atom32_add(&waits, 1);
-	if (!end_at_once)
-		return pthread_cond_timedwait(c, m, t);
+	if (!end_at_once) {
+		while (r == 0 && !is_woken(c))
+			r = pthread_cond_timedwait(c, m, t);
+		return r;
+	}
 	waited_until = (int64_t)t->tv_sec * NS_PER_S + t->tv_nsec;
 	return ETIMEDOUT;
 }
 
+/* On some systems they are macros already. */
+#undef pthread_mutex_init
+#undef pthread_mutex_destroy
+#undef pthread_cond_init
+#undef pthread_cond_wait
+#undef pthread_cond_timedwait
 #define pthread_condattr_setclock seen_setclock
+#define pthread_mutex_init        seen_mutex_init
+#define pthread_mutex_destroy     seen_mutex_destroy
 #define pthread_cond_init         seen_init
 #define pthread_cond_wait         seen_wait
 #define pthread_cond_timedwait    seen_timedwait
 #include "os/posix/futex.c"
 #undef pthread_condattr_setclock
+#undef pthread_mutex_init
+#undef pthread_mutex_destroy
 #undef pthread_cond_init
 #undef pthread_cond_wait
 #undef pthread_cond_timedwait
+
+static bool is_woken(const pthread_cond_t *c)
+{
+	const char *w = (const char *)c - offsetof(struct waiter, woken);
+
+	return !((const struct waiter *)(const void *)w)->word;
+}
 
 /* Those that are 512 bytes apart are on one list. */
 static _Alignas(4096) atom32 word[1024];
@@ -263,6 +313,8 @@ static void wait_in_child(void)
 {
 	struct sleeper_thread s;
 
+	/* No others than the two that were held: each may take memory. */
+	NEED(mutexes == LISTS + 2);
 	for (int i = 0; i < LISTS; i++)
 		NEED(pthread_mutex_trylock(&lists[i].mutex) == 0 &&
 		     pthread_mutex_unlock(&lists[i].mutex) == 0);
@@ -303,6 +355,44 @@ START_TEST(no_memory_for_a_waiter)
 }
 END_TEST
 
+/* It does not wait, nor spin; and a wake touches nothing. */
+static void use_without_mutexes(void)
+{
+	int64_t before = clock_now(CLOCK_MONOTONIC);
+
+	NEED(!futex_works());
+	futex_wait_until(ONE, 0, CLOCK_MONOTONIC, FOREVER);
+	NEED(clock_now(CLOCK_MONOTONIC) - before >= WAIT_NAP_NS);
+	futex_wake(ONE, 1);
+	NEED(atom32_load(&waits) == 0);
+}
+
+/* None is kept that was made. */
+START_TEST(no_memory_for_a_mutex)
+{
+	ck_assert_int_eq(mutexes, LISTS);
+	for (int i = 0; i < LISTS; i++)
+		seen_mutex_destroy(&lists[i].mutex);
+	for (int n = 0; n < LISTS; n++) {
+		memset(lists, 0xff, sizeof(lists));
+		mutexes_left = n;
+		begin_waits();
+		ck_assert_int_eq(mutexes, 0);
+		use_without_mutexes();
+	}
+}
+END_TEST
+
+START_TEST(no_memory_for_a_mutex_in_a_child)
+{
+	pthread_mutex_lock(&list_of(THIRD)->mutex);
+	mutexes_left = 0;
+	in_child(use_without_mutexes);
+	pthread_mutex_unlock(&list_of(THIRD)->mutex);
+	ck_assert(futex_works());
+}
+END_TEST
+
 START_TEST(errno_is_kept)
 {
 	errno = E2BIG;
@@ -317,10 +407,16 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		wake_before_wait, wakes_those_that_it_must,
-		deadlines_come,   a_wait_is_on_a_clock_that_conditions_know,
-		a_length_of_time, cancellation_is_no_point,
-		in_a_child,       no_memory_for_a_waiter,
+		wake_before_wait,
+		wakes_those_that_it_must,
+		deadlines_come,
+		a_wait_is_on_a_clock_that_conditions_know,
+		a_length_of_time,
+		cancellation_is_no_point,
+		in_a_child,
+		no_memory_for_a_waiter,
+		no_memory_for_a_mutex,
+		no_memory_for_a_mutex_in_a_child,
 		errno_is_kept,
 	};
 

@@ -129,8 +129,10 @@ static void check_duration(int64_t told, int64_t known)
 static void check_lateness(int64_t told, double part, uint64_t n)
 {
 	int64_t sorted[LATE_MAX];
-	uint64_t rank = (uint64_t)ceil(part * (double)n);
+	double exact = part * (double)n;
+	uint64_t rank = (uint64_t)exact;
 
+	rank += (double)rank < exact;
 	if (n > LATE_MAX)
 		return;
 	memcpy(sorted, model->late, n * sizeof(sorted[0]));

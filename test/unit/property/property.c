@@ -7,6 +7,7 @@
 #include "checks/bucket.h"
 #include "checks/pending.h"
 #include "model.h"
+#include "systems.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,12 +6,12 @@
 #include "config.h"
 
 #include "model.h"
+#include "systems.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { TEXT_MAX = 1 << 16 };
@@ -142,7 +142,7 @@ void ask_metrics(void)
 /* What dump writes, in text. */
 static void dump(void)
 {
-	int fd = memfd_create("dump", MFD_CLOEXEC);
+	int fd = memory_file();
 	int length;
 
 	agree(fd >= 0);
