@@ -27,7 +27,7 @@ struct pool_job {
 };
 
 /* Made once, for tests that make mutexes scarce. */
-#define POOL                                                                   \
+#define POOL_INIT                                                              \
 	{                                                                      \
 		.mutex = PTHREAD_MUTEX_INITIALIZER,                            \
 		.changed = PTHREAD_COND_INITIALIZER                            \
@@ -43,7 +43,8 @@ static struct pool {
 	bool lockstep;
 	uint32_t submitted, taken, over;
 	struct pool_job job[POOL_JOBS];
-} pools[POOLS] = {POOL, POOL, POOL, POOL, POOL, POOL, POOL, POOL};
+} pools[POOLS] = {POOL_INIT, POOL_INIT, POOL_INIT, POOL_INIT,
+		  POOL_INIT, POOL_INIT, POOL_INIT, POOL_INIT};
 
 static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER;
 
