@@ -23,22 +23,18 @@ struct offer {
 	int r; /* the result */
 };
 
-/* The instance is being stopped or destroyed: other threads may wait. */
-static TT_NOINLINE void leave_run_slow(struct timerthread *tt, bool running)
+/* A run's last use of tt, which may be freed then. */
+static void leave_run(struct timerthread *tt, bool counted)
 {
+	if (likely(counted) && runs_count_called(&tt->runs))
+		return;
+	/* It is being stopped or destroyed: other threads may wait. */
 	pthread_mutex_lock(&tt->mutex);
-	if (running)
+	if (!counted)
 		tt->runs.running--;
 	if (!runs_count_called(&tt->runs))
 		tt->runs.called++;
 	instance_leave(tt);
-}
-
-/* A run's last use of tt, which may be freed then. */
-static void leave_run(struct timerthread *tt, bool counted)
-{
-	if (!counted || !runs_count_called(&tt->runs))
-		leave_run_slow(tt, !counted);
 }
 
 static bool enter_and_run(struct timerthread *tt, struct slot *s)
