@@ -110,7 +110,6 @@ struct block *block_pool_take(struct block_pool *p)
 	atomword_add(&p->allocated, 1);
 	if (number > 0)
 		atom32_store(&fresh->slab, number);
-	fresh->next = NULL;
 	return fresh;
 }
 
