@@ -192,7 +192,7 @@ static void add_what_lives(struct text *t, struct timerthread *tt)
 	struct figures f;
 	int64_t now;
 
-	stats_read(tt, FROM_ALL, &f);
+	stats_read(tt, FROM_SLOTS, &f);
 	add_stats(t, f.stat);
 	add_quantiles(t, "lateness",
 		      &f.histogram[TIMERTHREAD_HISTOGRAM_LATENESS]);
