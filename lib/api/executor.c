@@ -18,7 +18,6 @@
 #include "os/tool.h"
 
 struct offer {
-	struct timerthread *tt;
 	struct slot *s;
 	int r; /* the result */
 };
@@ -68,16 +67,16 @@ static void run_submitted(void *arg)
 static void call_submit(void *arg)
 {
 	struct offer *o = arg;
-	const struct submitting *s = &o->tt->options.submitting;
+	const struct submitting *to = &o->s->instance->options.submitting;
 
-	o->r = s->fn(s->ctx, run_submitted, o->s);
+	o->r = to->fn(to->ctx, run_submitted, o->s);
 }
 
 bool executor_hand_over(struct timerthread *tt, struct slot *s)
 {
 	const struct run none = {0};
 	struct engine *e = &tt->engine;
-	struct offer o = {tt, s, 0};
+	struct offer o = {s, 0};
 
 	tt->runs.given++;
 	s->instance = tt;
