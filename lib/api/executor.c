@@ -18,27 +18,22 @@
 #include "os/tool.h"
 
 struct offer {
-	struct timerthread *tt;
 	struct slot *s;
 	int r; /* the result */
 };
 
-/* The instance is being stopped or destroyed: other threads may wait. */
-static TT_NOINLINE void leave_run_slow(struct timerthread *tt, bool running)
+/* A run's last use of tt, which may be freed then. */
+static void leave_run(struct timerthread *tt, bool counted)
 {
+	if (likely(counted) && runs_count_called(&tt->runs))
+		return;
+	/* It is being stopped or destroyed: other threads may wait. */
 	pthread_mutex_lock(&tt->mutex);
-	if (running)
+	if (!counted)
 		tt->runs.running--;
 	if (!runs_count_called(&tt->runs))
 		tt->runs.called++;
 	instance_leave(tt);
-}
-
-/* A run's last use of tt, which may be freed then. */
-static void leave_run(struct timerthread *tt, bool counted)
-{
-	if (!counted || !runs_count_called(&tt->runs))
-		leave_run_slow(tt, !counted);
 }
 
 static bool enter_and_run(struct timerthread *tt, struct slot *s)
@@ -72,16 +67,16 @@ static void run_submitted(void *arg)
 static void call_submit(void *arg)
 {
 	struct offer *o = arg;
-	const struct submitting *s = &o->tt->options.submitting;
+	const struct submitting *to = &o->s->instance->options.submitting;
 
-	o->r = s->fn(s->ctx, run_submitted, o->s);
+	o->r = to->fn(to->ctx, run_submitted, o->s);
 }
 
 bool executor_hand_over(struct timerthread *tt, struct slot *s)
 {
 	const struct run none = {0};
 	struct engine *e = &tt->engine;
-	struct offer o = {tt, s, 0};
+	struct offer o = {s, 0};
 
 	tt->runs.given++;
 	s->instance = tt;

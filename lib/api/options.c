@@ -23,13 +23,6 @@ static int options_begin(struct timerthread *tt, bool valid)
 	return -EBUSY;
 }
 
-/* Each stands for offset and size: in the options, or in the engine itself. */
-#define PLACE(member)                                                          \
-	offsetof(struct timerthread, member),                                  \
-		sizeof(((struct timerthread *)NULL)->member)
-#define OPTION(member)        PLACE(options.member)
-#define ENGINE_OPTION(member) PLACE(engine.member)
-
 static int set_option(struct timerthread *tt, bool valid, size_t offset,
 		      size_t size, const void *value)
 {
@@ -42,6 +35,11 @@ static int set_option(struct timerthread *tt, bool valid, size_t offset,
 	return 0;
 }
 
+/* For a member of the options, or of the engine itself. */
+#define SET(tt, valid, member, value)                                          \
+	set_option(tt, valid, offsetof(struct timerthread, member),            \
+		   sizeof(((struct timerthread *)NULL)->member), value)
+
 TT_EXPORT_RARE int timerthread_set_name(struct timerthread *tt,
 					const char *name)
 {
@@ -51,14 +49,14 @@ TT_EXPORT_RARE int timerthread_set_name(struct timerthread *tt,
 
 	if (valid)
 		memcpy(copy, name, length);
-	return set_option(tt, valid, OPTION(name), copy);
+	return SET(tt, valid, options.name, copy);
 }
 
 TT_EXPORT_RARE int timerthread_set_buckets(struct timerthread *tt, unsigned n)
 {
 	bool valid = n >= 1 && n <= INTAKE_MAX_BUCKETS;
 
-	return set_option(tt, valid, OPTION(buckets), &n);
+	return SET(tt, valid, options.buckets, &n);
 }
 
 TT_EXPORT_RARE int timerthread_set_clock(struct timerthread *tt,
@@ -75,22 +73,22 @@ TT_EXPORT_RARE int timerthread_set_clock(struct timerthread *tt,
 
 TT_EXPORT_RARE int timerthread_set_slack(struct timerthread *tt, int64_t ns)
 {
-	return set_option(tt, ns >= 0, ENGINE_OPTION(wakeup.slack), &ns);
+	return SET(tt, ns >= 0, engine.wakeup.slack, &ns);
 }
 
 TT_EXPORT_RARE int timerthread_set_spin(struct timerthread *tt, int64_t ns)
 {
-	return set_option(tt, ns >= 0 && ns <= MAX_SPIN_NS, OPTION(spin), &ns);
+	return SET(tt, ns >= 0 && ns <= MAX_SPIN_NS, options.spin, &ns);
 }
 
 TT_EXPORT_RARE int timerthread_set_max_timers(struct timerthread *tt, size_t n)
 {
-	return set_option(tt, true, ENGINE_OPTION(cap.max), &n);
+	return SET(tt, true, engine.cap.max, &n);
 }
 
 TT_EXPORT_RARE int timerthread_set_reserve(struct timerthread *tt, size_t n)
 {
-	return set_option(tt, n <= INTAKE_MAX_TIMERS, OPTION(reserve), &n);
+	return SET(tt, n <= INTAKE_MAX_TIMERS, options.reserve, &n);
 }
 
 TT_EXPORT_RARE int timerthread_set_executor(struct timerthread *tt,
@@ -99,7 +97,7 @@ TT_EXPORT_RARE int timerthread_set_executor(struct timerthread *tt,
 {
 	const struct submitting s = {submit, ctx};
 
-	return set_option(tt, true, OPTION(submitting), &s);
+	return SET(tt, true, options.submitting, &s);
 }
 
 TT_EXPORT_RARE int timerthread_set_wake(struct timerthread *tt,
@@ -107,7 +105,7 @@ TT_EXPORT_RARE int timerthread_set_wake(struct timerthread *tt,
 {
 	const struct waking w = {wake, ctx};
 
-	return set_option(tt, true, OPTION(waking), &w);
+	return SET(tt, true, options.waking, &w);
 }
 
 TT_EXPORT_RARE int timerthread_set_task_id(struct timerthread *tt,
@@ -116,7 +114,7 @@ TT_EXPORT_RARE int timerthread_set_task_id(struct timerthread *tt,
 {
 	const struct task_id t = {task_id, ctx};
 
-	return set_option(tt, true, ENGINE_OPTION(task_id), &t);
+	return SET(tt, true, engine.task_id, &t);
 }
 
 TT_EXPORT_RARE int timerthread_set_thread_hooks(struct timerthread *tt,
@@ -126,7 +124,7 @@ TT_EXPORT_RARE int timerthread_set_thread_hooks(struct timerthread *tt,
 {
 	const struct hooks h = {on_start, on_exit, arg};
 
-	return set_option(tt, true, OPTION(hooks), &h);
+	return SET(tt, true, options.hooks, &h);
 }
 
 TT_EXPORT_RARE int timerthread_set_slow_hook(struct timerthread *tt,
@@ -136,11 +134,11 @@ TT_EXPORT_RARE int timerthread_set_slow_hook(struct timerthread *tt,
 {
 	const struct slow s = {hook ? threshold : INT64_MAX, hook, ctx};
 
-	return set_option(tt, threshold >= 0, ENGINE_OPTION(slow), &s);
+	return SET(tt, threshold >= 0, engine.slow, &s);
 }
 
 TT_EXPORT_RARE int timerthread_set_dispatch_time(struct timerthread *tt,
 						 int64_t ns)
 {
-	return set_option(tt, ns >= 0, OPTION(dispatch_time), &ns);
+	return SET(tt, ns >= 0, options.dispatch_time, &ns);
 }

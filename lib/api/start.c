@@ -49,9 +49,8 @@ static int start_engine(struct timerthread *tt, const struct start *how)
 	set_options(tt, how);
 	if (tt->options.submitting.fn && !runs_open(&tt->runs, n))
 		return -ENOMEM;
-	r = engine_open(e, n, how->driver == DRIVER_POLLED);
-	if (r == 0 && !engine_reserve(e, tt->options.reserve))
-		r = -ENOMEM;
+	r = engine_open(e, n, tt->options.reserve,
+			how->driver == DRIVER_POLLED);
 	/* The descriptor is not readable until a timer is due. */
 	if (r == 0 && how->driver == DRIVER_POLLED)
 		wakeup_begin_sleep(&e->wakeup, INT64_MAX);

@@ -41,14 +41,12 @@ struct histogram {
 /* The step of a duration, which is not negative. */
 static inline unsigned histogram_step(uint64_t ns)
 {
-	unsigned log2;
+	/* Below the first octave, steps are as wide as in it. */
+	uint64_t first = UINT64_C(1) << HISTOGRAM_FIRST_LOG2;
+	unsigned log2 = 63 - (unsigned)__builtin_clzll(ns | first);
 
-	if (ns < 1u << HISTOGRAM_FIRST_LOG2)
-		return (unsigned)(ns >> (HISTOGRAM_FIRST_LOG2 -
-					 HISTOGRAM_STEPS_LOG2));
-	if (unlikely(ns >> (HISTOGRAM_LAST_LOG2 + 1)))
+	if (unlikely(log2 > HISTOGRAM_LAST_LOG2))
 		return HISTOGRAM_SIZE - 1;
-	log2 = 63 - (unsigned)__builtin_clzll(ns);
 	return ((log2 - HISTOGRAM_FIRST_LOG2) << HISTOGRAM_STEPS_LOG2) +
 	       (unsigned)(ns >> (log2 - HISTOGRAM_STEPS_LOG2));
 }

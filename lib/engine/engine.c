@@ -18,17 +18,19 @@ void engine_init(struct engine *e, struct timerthread *instance)
 	wakeup_init(&e->wakeup, &e->watch);
 }
 
-static bool make_parts(struct engine *e, uint32_t buckets)
+static bool make_parts(struct engine *e, uint32_t buckets, size_t reserve)
 {
 	e->intake = intake_create(buckets);
 	e->measured = pages_alloc(sizeof(*e->measured));
 	return e->intake && e->measured &&
 	       cap_open(&e->cap, e->intake->cpus.n) &&
 	       wakeup_open(&e->wakeup, buckets) &&
-	       pending_init(&e->pending, e->intake, &e->wakeup);
+	       pending_init(&e->pending, e->intake, &e->wakeup) &&
+	       (reserve == 0 || (intake_reserve(e->intake, reserve) &&
+				 pending_reserve(&e->pending, reserve)));
 }
 
-int engine_open(struct engine *e, uint32_t buckets, bool polled)
+int engine_open(struct engine *e, uint32_t buckets, size_t reserve, bool polled)
 {
 	bool sleeps = !e->wakeup.wake; /* else the program does */
 	int r = sleeper_open(&e->wakeup.sleeper,
@@ -37,23 +39,13 @@ int engine_open(struct engine *e, uint32_t buckets, bool polled)
 
 	if (r < 0)
 		return r;
-	if (!make_parts(e, buckets)) {
-		engine_close(e, false);
+	if (!make_parts(e, buckets, reserve))
 		return -ENOMEM;
-	}
+	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));
 	e->next = INT64_MAX;
 	e->reclaim.began = e->reclaim.window = clock_now(CLOCK_MONOTONIC);
 	e->reclaim.due = INT64_MAX;
 	return 0;
-}
-
-bool engine_reserve(struct engine *e, size_t n)
-{
-	bool r = n == 0 || (intake_reserve(e->intake, n) &&
-			    pending_reserve(&e->pending, n));
-
-	atomword_store(&e->pending_bytes, pending_bytes(&e->pending));
-	return r;
 }
 
 void engine_close(struct engine *e, bool inherited)

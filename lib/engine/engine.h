@@ -82,7 +82,7 @@ struct engine {
 	struct measured *measured; /* of those runs */
 	struct moment moment;      /* when the last one ended */
 	bool back_to_back;         /* the next one begins at that moment */
-	atomword pending_bytes;    /* after the last turn, or engine_reserve */
+	atomword pending_bytes;    /* after the last turn, or engine_open */
 	struct pending pending;
 	struct reclaim reclaim;
 	int64_t began; /* this turn, if dispatch_time is set */
@@ -129,14 +129,13 @@ static inline void engine_set_idle(struct engine *e)
 INTERNAL void engine_init(struct engine *e, struct timerthread *instance);
 
 /*
- * Makes what the first turn needs.  The watch, the slack and the constant
- * members must be set before.  polled: the driver is an event loop.  Returns 0,
- * or a negative errno: then the engine is not open.
+ * Makes what the first turn needs, and allocates memory for a reserve of so
+ * many timers.  The watch, the slack and the constant members must be set
+ * before.  polled: the driver is an event loop.  Returns 0, or a negative
+ * errno: then engine_close frees what was made.
  */
-INTERNAL int engine_open(struct engine *e, uint32_t buckets, bool polled);
-
-/* Allocates memory for n timers; after engine_open.  False: no memory. */
-INTERNAL bool engine_reserve(struct engine *e, size_t n);
+INTERNAL int engine_open(struct engine *e, uint32_t buckets, size_t reserve,
+			 bool polled);
 
 /*
  * The end of an attempt to cancel the timer in s, with the result r of slot.h.

@@ -118,8 +118,7 @@ static TT_NOINLINE void leave_call(const struct inside *in,
 			report("a callback ended on another thread than it "
 			       "began on: see timerthread_set_task_id(3)");
 	}
-	if (unlikely(task_call != NULL))
-		task_call_forget(task_call);
+	task_call_forget(task_call);
 }
 
 static struct current enter_call(struct timerthread *tt,

@@ -32,11 +32,9 @@ static void visit_by(struct engine *e, struct bucket *b, int64_t by,
 /* Visits the buckets in which something is due by this time. */
 static void collect(struct engine *e, int64_t by, int64_t now)
 {
-	struct bucket_set due;
+	struct bucket_set due = wakeup_collect(&e->wakeup, by);
 	struct bucket *b;
 
-	if (!wakeup_collect(&e->wakeup, by, &due))
-		return;
 	while ((b = intake_take(e->intake, &due)))
 		visit_by(e, b, by, now);
 }

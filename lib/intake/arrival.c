@@ -73,20 +73,6 @@ static bool add_spare(struct bucket *b)
 	return true;
 }
 
-/* One of this many calls recycles, and finds slots for the next ones. */
-#define GOES_AWAY 16
-
-/*
- * A bucket with a reserve has a share of it.  If one CPU needs more than its
- * share, most calls there would recycle here and in another bucket.  (A
- * million live, cancelled at random, half of the slots here: a pair took 982
- * ns; if one of 16 calls looks here, 460.)
- */
-TT_NOINLINE bool arrival_goes_away(struct bucket *b)
-{
-	return !block_pool_grows(b->pool) && b->no_slot++ % GOES_AWAY != 0;
-}
-
 TT_NOINLINE bool arrival_find_slot(struct bucket *b, struct lane *l)
 {
 	recycle_look(b, l);

@@ -112,19 +112,14 @@ static inline bool arrival_has_room(struct bucket *b, struct lane *l)
 }
 
 /*
- * For a bucket that has no slot to give.  True: a call had better go to another
- * bucket at once.  Under the lock.
+ * For a bucket that has no slot to give: looks for one.  False: there is none.
+ * Under the lock.
  */
-INTERNAL bool arrival_goes_away(struct bucket *b);
-
-/* The same, for a call that stays: looks for a slot.  False: there is none. */
 INTERNAL bool arrival_find_slot(struct bucket *b, struct lane *l);
 
 /* Recycles.  False: memory is missing.  Under the lock. */
 static inline bool arrival_ready(struct bucket *b, struct lane *l, bool slot)
 {
-	if (slot && unlikely(!slots_any(&b->slots)) && arrival_goes_away(b))
-		return false;
 	recycle_oldest(b, l);
 	if (slot && unlikely(!slots_any(&b->slots)) && !arrival_find_slot(b, l))
 		return false;

@@ -81,7 +81,6 @@ struct bucket {
 	struct lane lane[LANES] __attribute__((aligned(TT_CACHE_LINE)));
 	struct lane *old_full; /* a lane of the old without room; or NULL */
 	uint32_t used_told; /* slots in use, as was told last; see garbage.h */
-	uint32_t no_slot;   /* calls that found no slot here; see arrival.c */
 	/* Timers without an entry; see unqueued.h. */
 	struct slot_heap unqueued;
 	/* For sweep.c: words of slots, and slots in use. */

@@ -22,10 +22,9 @@
 
 /* A visit by the driver, and what its last step has taken out. */
 struct visit {
-	int64_t by;  /* takes all that is due by then, and some of the rest */
-	int64_t now; /* becomes the base of distances */
-	unsigned lane;
-	bool blocks_done;
+	int64_t by;    /* takes all that is due by then, and some of the rest */
+	int64_t now;   /* becomes the base of distances */
+	unsigned lane; /* whose blocks are next; LANES: all are done */
 	/* Set by the driver: it keeps no more, so none without entry comes. */
 	bool full;
 	struct queue_cursor cursor; /* has the rows of the blocks taken out */
@@ -39,7 +38,7 @@ TT_PART void visit_begin(struct visit *v, int64_t by, int64_t now)
 	v->by = by;
 	v->now = now;
 	v->lane = 0;
-	v->blocks_done = v->full = false;
+	v->full = false;
 	queue_cursor_begin(&v->cursor);
 }
 
@@ -104,8 +103,7 @@ TT_PART bool bucket_collect(struct bucket *b, struct wakeup *w, struct visit *v)
 	v->entries = 0;
 	lock_acquire_hot(&b->lock);
 	bucket_set_time(b, w, v->now);
-	v->blocks_done = v->blocks_done || take_blocks(b, v);
-	done = v->blocks_done && (v->full || take_unqueued(b, v));
+	done = take_blocks(b, v) && (v->full || take_unqueued(b, v));
 	if (done)
 		bucket_announce(b, w);
 	slots_add_free(&b->slots, &b->recycled);

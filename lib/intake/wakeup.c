@@ -186,18 +186,15 @@ static void hand_out(struct wakeup *w, int64_t by, struct bucket_set *due)
 	}
 }
 
-bool wakeup_collect(struct wakeup *w, int64_t by, struct bucket_set *ret_due)
+struct bucket_set wakeup_collect(struct wakeup *w, int64_t by)
 {
-	bool any;
+	struct bucket_set due = {0};
 
 	lock_acquire(&w->lock);
-	any = w->nearest <= by && w->nearest < INT64_MAX;
-	if (any) {
-		*ret_due = (struct bucket_set){0};
-		hand_out(w, by, ret_due);
-	}
+	if (w->nearest <= by && w->nearest < INT64_MAX)
+		hand_out(w, by, &due);
 	lock_release(&w->lock);
-	return any;
+	return due;
 }
 
 /* Under the lock.  What was announced before needs no wake-up any more. */

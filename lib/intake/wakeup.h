@@ -164,11 +164,10 @@ INTERNAL int64_t wakeup_awake(struct wakeup *w);
 INTERNAL void wakeup_set_awake(struct wakeup *w, bool awake);
 
 /*
- * Begins to collect everything that is due by this time: stores which buckets
- * to visit, and sets their times to never.  False: there are none.
+ * Begins to collect everything that is due by this time: returns which buckets
+ * to visit, and sets their times to never.
  */
-INTERNAL bool wakeup_collect(struct wakeup *w, int64_t by,
-			     struct bucket_set *ret_due);
+INTERNAL struct bucket_set wakeup_collect(struct wakeup *w, int64_t by);
 
 /*
  * Sleeps until the deadline next, or the earliest in a bucket, plus the slack;

@@ -45,12 +45,16 @@ void slots_destroy(struct slots *t)
 		slots_chunk_free(i, slots_at(t, SLOT_FIRST_NUMBER << i));
 }
 
-/* A chunk has as many words as all before it, and one more. */
+/*
+ * A chunk has as many words as all before it, and one more.  A table has as
+ * many chunks as the bits of a slot's number allow.
+ */
 int slots_next_chunk(const struct slots *t)
 {
 	int chunk = __builtin_ctz(t->end);
+	int most = SLOT_CHUNKS - (t->shift ? (int)t->shift : 1);
 
-	return chunk < slots_max_chunks(t) ? chunk : -1;
+	return chunk < most ? chunk : -1;
 }
 
 /*

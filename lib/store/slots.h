@@ -127,15 +127,6 @@ INTERNAL void slots_init(struct slots *t, uint32_t bucket, uint32_t shift);
 INTERNAL void slots_destroy(struct slots *t);
 
 /*
- * How many chunks a table may have: as many as the bits of a slot's number
- * allow.
- */
-static inline int slots_max_chunks(const struct slots *t)
-{
-	return t->shift ? SLOT_CHUNKS - (int)t->shift : SLOT_CHUNKS - 1;
-}
-
-/*
  * When no word is vacant (vacancy.h), the table grows by a chunk.  This takes
  * three steps, because the lock is not held while memory is allocated:
  *

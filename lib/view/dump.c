@@ -93,10 +93,8 @@ static void add_running(struct text *t, const struct timerthread *tt)
 
 	text_add(t, "running now\n");
 	while (running_next(tt, now, &s)) {
-		uint64_t ns = (uint64_t)(now - s.since);
-
 		text_add(t, "  %#018" PRIx64 " for %s s: ", s.id,
-			 text_seconds(ns).text);
+			 text_seconds((uint64_t)(now - s.since)).text);
 		text_add_address(t, (void *)s.fn);
 		text_add(t, ", argument %p\n", s.arg);
 	}
@@ -145,7 +143,8 @@ static void add_buckets(struct text *t, struct timerthread *tt, int64_t now)
 
 struct nearest {
 	size_t n;
-	struct seen_timer first[NEAREST_MAX]; /* the earliest one first */
+	/* The earliest one first; and a place for one that falls out. */
+	struct seen_timer first[NEAREST_MAX + 1];
 };
 
 /* Keeps it if it is one of the earliest so far. */
@@ -158,10 +157,8 @@ static bool keep_if_early(const struct seen_timer *t, void *ctx)
 		return true;
 	i = r->n < NEAREST_MAX ? r->n++ : NEAREST_MAX;
 	for (; i > 0 && t->timer.deadline < r->first[i - 1].timer.deadline; i--)
-		if (i < NEAREST_MAX)
-			r->first[i] = r->first[i - 1];
-	if (i < NEAREST_MAX)
-		r->first[i] = *t;
+		r->first[i] = r->first[i - 1];
+	r->first[i] = *t;
 	return true;
 }
 
@@ -192,7 +189,7 @@ static void add_what_lives(struct text *t, struct timerthread *tt)
 	struct figures f;
 	int64_t now;
 
-	stats_read(tt, FROM_ALL, &f);
+	stats_read(tt, FROM_SLOTS, &f);
 	add_stats(t, f.stat);
 	add_quantiles(t, "lateness",
 		      &f.histogram[TIMERTHREAD_HISTOGRAM_LATENESS]);

@@ -173,7 +173,7 @@ static int format_all(struct timerthread *const *instances, size_t n,
 		      char *buf, size_t size)
 {
 	for (size_t i = 0; i < n; i++) {
-		stats_read(instances[i], FROM_ALL, &all[i].figures);
+		stats_read(instances[i], FROM_SLOTS, &all[i].figures);
 		set_label(all[i].label, instances[i]);
 		tell_apart(all, i);
 	}

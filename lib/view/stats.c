@@ -215,11 +215,10 @@ void stats_read(struct timerthread *tt, enum stat_source source,
 	memset(f, 0, sizeof(*f));
 	if (!instance_lives(tt))
 		return;
-	if (source & (FROM_COUNTS | FROM_SLOTS))
+	look_at_runs(tt, f);
+	if (source != FROM_RUNS)
 		count_all(tt, f->stat);
-	if (source & FROM_RUNS)
-		look_at_runs(tt, f);
-	if (source & FROM_SLOTS)
+	if (source == FROM_SLOTS)
 		look_at_slots(tt, f->stat);
 }
 

@@ -37,13 +37,11 @@ enum stat_kind { GAUGE, COUNTER, HISTOGRAM };
 /* Seconds are counted in nanoseconds. */
 enum stat_unit { NUMBER, BYTES, SECONDS };
 
-/* What must be read to know a number. */
-enum stat_source {
-	FROM_COUNTS = 1,
-	FROM_SLOTS = 2, /* and these; all slots must be looked at */
-	FROM_RUNS = 4,  /* what was measured */
-	FROM_ALL = 7,
-};
+/*
+ * What must be read to know a number: what was measured; also what was counted;
+ * or all that, and all slots.
+ */
+enum stat_source { FROM_RUNS, FROM_COUNTS, FROM_SLOTS };
 
 struct fact {
 	/* An enum timerthread_stat or, of a histogram, _histogram. */
@@ -66,8 +64,8 @@ struct figures {
 };
 
 /*
- * Reads those that are from these sources; all others are zero, and so are all
- * if the instance does not live.
+ * Reads those that are known from this source; all others are zero, and so are
+ * all if the instance does not live.
  */
 INTERNAL void stats_read(struct timerthread *tt, enum stat_source source,
 			 struct figures *f);

@@ -17,7 +17,7 @@ static struct engine engine;
 static inline void bare_open(uint32_t buckets, clockid_t clock)
 {
 	engine.watch.clock = clock;
-	ck_assert_int_eq(engine_open(&engine, buckets, false), 0);
+	ck_assert_int_eq(engine_open(&engine, buckets, 0, false), 0);
 	intake_set_open(engine.intake, true);
 	use_all(engine.intake);
 }

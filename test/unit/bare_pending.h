@@ -96,10 +96,10 @@ static inline void visit(struct bucket *b, int64_t by)
 /* What is due by then comes in, and more. */
 static inline void collect(int64_t by)
 {
-	struct bucket_set due;
+	struct bucket_set due = wakeup_collect(&wakeup, by);
 	uint32_t i;
 
-	if (!wakeup_collect(&wakeup, by, &due))
+	if (due.used == 0)
 		return;
 	while (bucket_set_take(&due, &i))
 		visit(&intake->bucket[i], by);

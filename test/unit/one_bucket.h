@@ -139,9 +139,7 @@ static inline size_t copy_all(const struct visit *v, size_t n)
 /* The wake-up asks for it. */
 static inline void visit_of(struct visit *v, int64_t by)
 {
-	struct bucket_set due;
-
-	wakeup_collect(&wakeup, by, &due);
+	wakeup_collect(&wakeup, by);
 	visit_begin(v, by, watch_now(&watch));
 }
 

@@ -268,11 +268,10 @@ static int64_t due_of(uint64_t id)
 static void visit(void)
 {
 	struct block *spares = NULL;
-	struct bucket_set due;
 	struct visit v;
 	bool more;
 
-	wakeup_collect(&wakeup, shown, &due);
+	wakeup_collect(&wakeup, shown);
 	visit_begin(&v, shown, shown);
 	do {
 		more = bucket_collect(bucket, &wakeup, &v);

@@ -323,8 +323,8 @@ START_TEST(each_bucket_is_asked_for_its_own)
 		bucket = &intake->bucket[i];
 		schedule(NOW + (3 - i) * SECOND);
 	}
-	ck_assert(!wakeup_collect(&wakeup, NOW, &due));
-	ck_assert(wakeup_collect(&wakeup, NOW + 2 * SECOND, &due));
+	ck_assert_uint_eq(wakeup_collect(&wakeup, NOW).used, 0);
+	due = wakeup_collect(&wakeup, NOW + 2 * SECOND);
 	ck_assert(bucket_set_take(&due, &got) && got == 1);
 	ck_assert(bucket_set_take(&due, &got) && got == 2);
 	ck_assert(!bucket_set_take(&due, &got));

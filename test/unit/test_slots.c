@@ -76,8 +76,10 @@ START_TEST(limit)
 
 	for (uint32_t shift = 0; shift <= 10; shift++) {
 		init(&t, 0, shift);
-		ck_assert_int_ge(slots_max_chunks(&t), 16);
-		ck_assert_int_lt(slots_max_chunks(&t), SLOT_CHUNKS);
+		t.end = UINT32_C(1) << 15;
+		ck_assert_int_eq(slots_next_chunk(&t), 15);
+		t.end = UINT32_C(1) << (SLOT_CHUNKS - 1);
+		ck_assert_int_eq(slots_next_chunk(&t), -1);
 		slots_destroy(&t);
 	}
 }

@@ -21,7 +21,7 @@ static void begin(void)
 	engine_init(&engine, NULL);
 	engine.watch = WATCH_VIRTUAL(START);
 	engine.wakeup.spin = SPIN;
-	ck_assert_int_eq(engine_open(&engine, 2, false), 0);
+	ck_assert_int_eq(engine_open(&engine, 2, 0, false), 0);
 	intake_set_open(engine.intake, true);
 	use_all(engine.intake);
 }

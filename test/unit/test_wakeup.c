@@ -85,10 +85,9 @@ static pthread_t start_sleeper(int64_t until)
 /* These buckets are handed out at this time, and no others. */
 static void check_due(int64_t by, uint32_t n, const uint32_t *bucket)
 {
-	struct bucket_set due;
+	struct bucket_set due = wakeup_collect(&wakeup, by);
 	uint32_t b;
 
-	ck_assert(wakeup_collect(&wakeup, by, &due));
 	for (uint32_t i = 0; i < n; i++) {
 		ck_assert(bucket_set_take(&due, &b));
 		ck_assert_uint_eq(b, bucket[i]);
@@ -98,9 +97,7 @@ static void check_due(int64_t by, uint32_t n, const uint32_t *bucket)
 
 static void check_none(int64_t by)
 {
-	struct bucket_set due;
-
-	ck_assert(!wakeup_collect(&wakeup, by, &due));
+	ck_assert_uint_eq(wakeup_collect(&wakeup, by).used, 0);
 }
 
 START_TEST(keeps_the_earliest)
@@ -349,13 +346,12 @@ END_TEST
 /* Has a sleeper be woken for an earlier deadline. */
 static void sleep_and_be_called(int64_t until)
 {
-	struct bucket_set due;
 	pthread_t t = start_sleep(until);
 
 	ck_assert(wakeup_announce(&wakeup, 0, until / 4));
 	wakeup_kick(&wakeup);
 	pthread_join(t, NULL);
-	ck_assert(wakeup_collect(&wakeup, until, &due));
+	ck_assert_uint_ne(wakeup_collect(&wakeup, until).used, 0);
 }
 
 /* Those in a row end the next sleep's being as long as it might. */
@@ -713,7 +709,8 @@ START_TEST(no_wake_up_is_lost)
 	all_due = now() + hour;
 	ck_assert_int_eq(pthread_create(&t, NULL, announcer, NULL), 0);
 	while (atom32_load(&seen) != HANDOVERS) {
-		if (!wakeup_collect(&wakeup, all_due, &due)) {
+		due = wakeup_collect(&wakeup, all_due);
+		if (due.used == 0) {
 			wakeup_sleep(&wakeup, INT64_MAX, all_due);
 			continue;
 		}

@@ -46,7 +46,7 @@ static void set_up(void)
 
 	engine_init(&engine, NULL);
 	engine.watch = WATCH_VIRTUAL(0);
-	check(engine_open(&engine, 1, false), "engine_open");
+	check(engine_open(&engine, 1, 0, false), "engine_open");
 	intake_set_open(engine.intake, true);
 	intake_use(engine.intake, &engine.intake->bucket[0]);
 	check(bucket_schedule(&engine.intake->bucket[0], &engine.wakeup, &t,
