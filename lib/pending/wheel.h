@@ -2,8 +2,8 @@
 /*
  * A wheel of four levels, with 64 slices of time each, which are 131 us, 4.2
  * ms, 134 ms and 4.3 s long (hierarchical timing wheels: Varghese and Lauck,
- * 1987).  The first slice of each level begins about now.  Adding an entry writes 16
- * bytes.  A slice is opened when its time comes.
+ * 1987).  The first slice of each level begins about now.  Adding an entry
+ * writes 16 bytes.  A slice is opened when its time comes.
  *
  * Entries wait here unsorted until shortly before they are due.  Then only
  * those of one slice of 131 us are sorted, by a heap that fits in a CPU's
