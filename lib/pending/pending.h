@@ -494,7 +494,7 @@ TT_PART bool pending_open_ahead(struct pending *p, int64_t now)
 		    clock_add(top(&p->blocks), NEAR_NS / 8))
 		b = take_first_block(p);
 	else
-		b = wheel_open_ahead(&p->wheel, now, &near);
+		b = wheel_open_ahead(&p->wheel, &near);
 	if (b)
 		open_block(p, b, near);
 	return b != NULL;

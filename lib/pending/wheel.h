@@ -38,7 +38,6 @@
  */
 #pragma once
 
-#include "os/clock.h"
 #include "store/block.h"
 
 #define WHEEL_LEVELS 4
@@ -180,6 +179,12 @@ TT_PART bool wheel_add(struct wheel *w, struct entry e, struct block **spares)
 	return true;
 }
 
+/* The end of a slice that begins at this time. */
+static inline int64_t wheel_last(int level, int64_t time)
+{
+	return time | ((INT64_C(1) << slice_log2(level)) - 1);
+}
+
 /* Takes out a block of the level's first slice; there must be one. */
 static struct block *take_block_of(struct wheel *w, int level,
 				   int64_t *ret_last)
@@ -191,7 +196,7 @@ static struct block *take_block_of(struct wheel *w, int level,
 
 	if (!l->chain[i])
 		l->full &= ~(UINT64_C(1) << i);
-	*ret_last = time | ((INT64_C(1) << slice_log2(level)) - 1);
+	*ret_last = wheel_last(level, time);
 	return b;
 }
 
@@ -225,16 +230,16 @@ static inline bool wheel_is_deep(const struct wheel *w)
 }
 
 /*
- * As wheel_open, for the next slice that is long, if its time comes so soon
- * that the level below has room for it; else NULL.
+ * As wheel_open, for the next slice that is long, if a finer level has room for
+ * all of it; else NULL.  (Without that, what is opened would come back to it.)
  */
-TT_PART struct block *wheel_open_ahead(struct wheel *w, int64_t now,
-				       int64_t *ret_last)
+TT_PART struct block *wheel_open_ahead(struct wheel *w, int64_t *ret_last)
 {
-	int64_t ahead = INT64_C(3) << (slice_log2(WHEEL_LONG) - 2);
+	int64_t time = wheel_next(w, WHEEL_LONG);
+	int64_t last = wheel_last(WHEEL_LONG, time);
 
-	if (!wheel_is_deep(w) ||
-	    wheel_next(w, WHEEL_LONG) > clock_add(now, ahead))
+	if (!wheel_is_deep(w) || wheel_level(w, time) >= WHEEL_LONG ||
+	    wheel_level(w, last) >= WHEEL_LONG)
 		return NULL;
 	return take_block_of(w, WHEEL_LONG, ret_last);
 }

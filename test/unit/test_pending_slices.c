@@ -234,8 +234,10 @@ START_TEST(long_slices_are_opened_ahead)
 
 	begin_pending(1);
 	collect_very_many(id, first);
-	watch_set(&watch, first - SECOND / 4);
-	open_ahead();
+	for (int64_t at = first - SECOND / 4; at < first; at += MS) {
+		watch_set(&watch, at);
+		open_ahead();
+	}
 	for (size_t k = 0; k < VERY_MANY; k++) {
 		watch_set(&watch, first + (int64_t)k * SECOND / 2 / VERY_MANY);
 		open_ahead();

@@ -241,6 +241,12 @@ START_TEST(never_to_a_coarser_one)
 }
 END_TEST
 
+static struct block *open_ahead_at(int64_t now)
+{
+	wheel_advance(&wheel, now);
+	return wheel_open_ahead(&wheel, &last_due);
+}
+
 /*
  * A long slice is opened before its time: not before the finer level has room
  * for all of it, and then it goes there.
@@ -248,17 +254,15 @@ END_TEST
 START_TEST(opens_ahead)
 {
 	const int64_t then = NOW + 5 * COARSE;
-	const int64_t from = then - COARSE * 3 / 4;
+	const int64_t from = then + COARSE - (SLICES - 1) * MIDDLE - MIDDLE;
 	struct block *b;
 
 	begin(NOW);
-	ck_assert_ptr_null(wheel_open_ahead(&wheel, INT64_MAX, &last_due));
+	ck_assert_ptr_null(open_ahead_at(NOW));
 	must(add(then));
 	must(add(then + COARSE - 1));
-	wheel_advance(&wheel, from - 1);
-	ck_assert_ptr_null(wheel_open_ahead(&wheel, from - 1, &last_due));
-	wheel_advance(&wheel, from);
-	b = wheel_open_ahead(&wheel, from, &last_due);
+	ck_assert_ptr_null(open_ahead_at(from - 1));
+	b = open_ahead_at(from);
 	ck_assert_ptr_nonnull(b);
 	ck_assert_uint_eq(b->n, 2);
 	ck_assert_int_eq(last_due, then + COARSE - 1);
@@ -266,7 +270,23 @@ START_TEST(opens_ahead)
 		ck_assert_int_eq(wheel_level(&wheel, b->entry[i].deadline), 1);
 	block_push(&spares, b);
 	ck_assert(!wheel_is_deep(&wheel));
-	ck_assert_ptr_null(wheel_open_ahead(&wheel, then, &last_due));
+	ck_assert_ptr_null(open_ahead_at(then));
+	end();
+}
+END_TEST
+
+/* The finer level was turned to a later time, and has an entry there. */
+START_TEST(opens_nothing_ahead_that_comes_back)
+{
+	const int64_t then = NOW + 5 * COARSE;
+
+	begin(then + 2 * COARSE);
+	must(add(then + 2 * COARSE + SLICES * FINE));
+	wheel_advance(&wheel, NOW);
+	must(add(then));
+	ck_assert(wheel_is_deep(&wheel));
+	for (int64_t now = NOW; now < then; now += MIDDLE)
+		ck_assert_ptr_null(open_ahead_at(now));
 	end();
 }
 END_TEST
@@ -339,6 +359,7 @@ int main(void)
 		of_equals_the_coarsest,
 		never_to_a_coarser_one,
 		opens_ahead,
+		opens_nothing_ahead_that_comes_back,
 		random_comes_out_in_time,
 	};
 
