@@ -761,10 +761,11 @@ int timerthread_cancel_all(struct timerthread *tt, timerthread_visit_fn *visit,
  * TIMERTHREAD_NEVER: no timer is pending, or only timers with that deadline.
  * While the driver is working, even in its callbacks, the time is now.
  * On a virtual clock it is the deadline of the first pending timer.  On other
- * clocks it may be too early, for three reasons: it is the deadline of a timer
+ * clocks it may be too early, for four reasons: it is the deadline of a timer
  * that was cancelled or rescheduled since; it is the time of the driver's own
- * work with memory; or it is rounded down, by an eighth at most of the time
- * that was left when the library looked last.  After the driver has worked at
+ * work with memory; it is rounded down, by an eighth at most of the time that
+ * was left when the library looked last; or, if there are tens of thousands of
+ * timers, it is when the driver looks for the first, by 0.14 seconds.  After the driver has worked at
  * that time, this stores a later one.  After timerthread_set_wake, only the
  * loop's thread may call this.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt

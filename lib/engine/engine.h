@@ -89,7 +89,7 @@ struct engine {
 	int64_t until; /* timers that are due later do not run in this batch */
 	bool cut;      /* the time was over before the batch was */
 	int steps;     /* in this turn, before a timer has run */
-	int64_t next;  /* the first deadline in pending; or see turn.h */
+	int64_t next;  /* none in pending is due earlier; or see turn.h */
 	int ran;       /* in this turn; INT_MAX: that many or more */
 	size_t effort; /* in this turn, on what is not due; in entries */
 	bool again;    /* the next turn begins immediately */

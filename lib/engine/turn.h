@@ -54,9 +54,9 @@
 /*
  * Runs all timers that are due by `until`, which is no later than now.  Then
  * e->next is the first deadline of the timers that were taken out of the
- * buckets, or INT64_MIN: the driver must not sleep.  e->ran says how many ran.
- * False: a callback has returned in a child of fork(2), where all of this may
- * be freed.
+ * buckets; or earlier, if they are very many; or INT64_MIN: the driver must not
+ * sleep.  e->ran says how many ran.  False: a callback has returned in a child
+ * of fork(2), where all of this may be freed.
  */
 INTERNAL bool engine_turn(struct engine *e, int64_t until);
 

@@ -13,9 +13,9 @@
  * sort everything that was due over a longer time: the more it was behind, the
  * slower it would be.
  *
- * A level has room for two slices of the next one.  So a slice that
- * is long can be opened block by block before its time.  (If half a million
- * entries are opened all at once, all timers wait for 6 ms.)
+ * A level has room for two slices of the next one.  So a slice that is long can
+ * be opened block by block before its time.  (If half a million entries are
+ * opened all at once, all timers wait for 6 ms.)
  *
  * CPU time in ns for each timer, if this many timers per second, each due
  * within the next second, run on one thread (in a virtual machine with two
@@ -26,8 +26,8 @@
  *	with			577	338	258	227, runs 4.3 a second
  *
  * Guarantees:
- *  1. No entry comes out after its deadline, as long as the slice that is
- *     opened is always the one that wheel_nearest returns.
+ *  1. No entry comes out after its deadline, as long as the slice that
+ *     wheel_nearest returns is opened no later than at that time.
  *  2. An entry that is taken out and added again is then in a finer level.  So
  *     it comes out four times at most.
  *  3. An entry is refused if it does not fit, or if there is no memory for its
