@@ -765,9 +765,9 @@ int timerthread_cancel_all(struct timerthread *tt, timerthread_visit_fn *visit,
  * that was cancelled or rescheduled since; it is the time of the driver's own
  * work with memory; it is rounded down, by an eighth at most of the time that
  * was left when the library looked last; or, if there are tens of thousands of
- * timers, it is when the driver looks for the first, by 0.14 seconds.  After the driver has worked at
- * that time, this stores a later one.  After timerthread_set_wake, only the
- * loop's thread may call this.
+ * timers, it is when the driver looks for the first, by 0.14 seconds.  After
+ * the driver has worked at that time, this stores a later one.  After
+ * timerthread_set_wake, only the loop's thread may call this.
  * -EINVAL: tt or ret_deadline is NULL, or tt was not started.  -ESHUTDOWN: tt
  * was stopped.
  */
