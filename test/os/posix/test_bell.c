@@ -28,7 +28,7 @@ static int try_socketpair(int domain, int type, int protocol, int ends[2])
 /* As on NetBSD: who looks at a socket first sees no inode number. */
 static int look_at(int fd, struct stat *ret)
 {
-	static ino_t seen[1024];
+	static _Atomic ino_t seen[1024];
 	int r = fstat(fd, ret);
 
 	if (r == 0 && fd < 1024 && S_ISSOCK(ret->st_mode) &&
