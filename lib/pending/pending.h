@@ -22,7 +22,8 @@
  * wheel.  Otherwise these timers would go through lane after lane, and each
  * time all that are left of them would be opened within a few milliseconds.
  * (Timers that were scheduled long before, 2 and 4 million of them due each
- * second: the 99th percentile of lateness was 4 to 7 ms and 34 to 48 ms.)
+ * second: the 99th percentile of lateness was 6 to 9 ms and 38 ms, and is 0.4
+ * to 0.8 ms and 0.3 to 0.6 ms so; in the first tenth, 0.1 to 2.5 ms.)
  *
  * Guarantees:
  *  1. pending_next finds the earliest timer of all, and never one that was
@@ -349,7 +350,7 @@ static bool take_near(struct pending *p, struct entry *e, int64_t near)
  * Files the near entries of a block, and sends the others back.  Those of a
  * small block are looked at before that: otherwise the driver would wake up for
  * the dead among them.  (A timeout of 30 ms that is scheduled anew each 10 ms,
- * 200 times: 196 sleeps ended, and 97 so.)
+ * 200 times: 197 sleeps ended, and 132 so.)
  */
 static void open_block(struct pending *p, struct block *b, int64_t near)
 {
