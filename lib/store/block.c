@@ -108,8 +108,9 @@ struct block *block_pool_take(struct block_pool *p)
 	if (!fresh)
 		return NULL;
 	atomword_add(&p->allocated, 1);
-	/* It is 0; or of the first, whose number is 0, it is the counts. */
-	atom32_add(&fresh->slab, number);
+	/* Of the first, it is more than a number. */
+	if (number > 0)
+		atom32_store(&fresh->slab, number);
 	return fresh;
 }
 
