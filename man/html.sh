@@ -23,7 +23,7 @@ cd "$sources/man"
 
 # describe PAGE: sets names, and purpose, as NAME has them.
 describe() {
-	line=$(sed -n '/^\.SH NAME/,/^\.SH LIBRARY/p' "$1" | grep -v '^\.' |
+	line=$(sed -n '/^\.SH NAME/,/^\.SH [^N]/p' "$1" | grep -v '^\.' |
 		tr '\n' ' ' | sed 's/\\-/-/g; s/&/\&amp;/g; s/</\&lt;/g; s/ $//')
 	names=${line% - *} purpose=${line##* - }
 }
