@@ -68,9 +68,10 @@ row() {
 
 # The overviews; then the functions by task, as timerthread(7) lists them.
 rows() {
+	echo man7/timerthread-tutorial.7
 	echo man7/timerthread.7
 	ls man7/timerthread-*.7
-	sed -n '/^\.SH FUNCTIONS/,/^\.SH HISTORY/p' man7/timerthread.7 |
+	sed -n '/^\.SH FUNCTIONS/,/^\.SH [^F]/p' man7/timerthread.7 |
 		grep -o 'timerthread_[a-z_]*' | while read -r name; do
 		other=$(sed -n '1s/^\.so //p' "man3/$name.3")
 		echo "${other:-man3/$name.3}"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Each program under EXAMPLES in the manual is one: it compiles without a
-# warning as a user would compile it, and runs.  The first one in timerthread(7),
-# and the one in the README, are examples/first.c to the letter.
+# Each program under EXAMPLES in the manual, and in the tutorial, is one: it
+# compiles without a warning as a user would compile it, and runs.  The first one
+# in timerthread(7), and the one in the README, are examples/first.c to the
+# letter.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
@@ -16,9 +17,8 @@ trap 'rm -rf "$work"' EXIT
 # Each literal block of the section into a file of its own, with the escapes
 # of roff taken back; the backslash itself last.
 extract() {
-	awk '/^\.SH / { whole = /EXAMPLES/ }
-		/^\.S[HS] / { here = whole || /A first program/ }
-		here' "$1" |
+	awk '/^\.SH / { here = /EXAMPLES|A FIRST PROGRAM/ }
+		here || FILENAME ~ /tutorial/' "$1" |
 		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(dq/"/g' \
 			-e 's/\\(ti/~/g' -e 's/\\(ha/^/g' -e 's/\\&//g' \
 			-e 's/\\(rs/\\e/g' -e 's/\\e/\\/g' |
@@ -48,6 +48,7 @@ has_contexts && contexts=yes
 
 failed=0
 programs=0
+steps=0
 for source in "$work"/*.c; do
 	# A block without main is a fragment, for reading.
 	grep -q 'main(' "$source" || continue
@@ -56,6 +57,7 @@ for source in "$work"/*.c; do
 		continue
 	fi
 	programs=$((programs + 1))
+	case $source in *tutorial*) steps=$((steps + 1)) ;; esac
 	cat "$source"
 	program=${source%.c}
 	# shellcheck disable=SC2086 # a compiler may come with options
@@ -85,6 +87,10 @@ LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
 	"$work/README" >"$work/printed"
 if ! diff "$work/expected" "$work/printed"; then
 	echo "FAIL: the README's program prints something else than it says"
+	failed=1
+fi
+if [ "$steps" -ne 6 ]; then
+	echo "FAIL: the tutorial has $steps programs"
 	failed=1
 fi
 echo "$programs programs"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every exported function has a man page that names it and is installed, and
-# every page that stands for another one finds it.  The overview lists every
-# function, and in its HISTORY with the symbol version.
+# Every exported function, and every type, has a man page that names it and is
+# installed, and every page that stands for another one finds it.  The overview
+# lists every function, and timerthread-reference(7) in its HISTORY with the
+# symbol version.
 set -eu
 srcdir=${srcdir:?run this by make check}
 # shellcheck source=test/abi/prototypes.sh
@@ -20,7 +21,13 @@ exported=$(exports "$srcdir/lib/libtimerthread.map")
 functions=$(echo "$exported" | sed 's/@.*//')
 [ -n "$functions" ] || fail "no names found in the map"
 
-for function in $functions; do
+types=$(statements "$srcdir/include/timerthread.h" | sed -n \
+	-e 's/^typedef [^(]*[ *]\(timerthread_[a-z_]*\)(.*/\1/p' \
+	-e 's/^typedef [^(]* \(timerthread_[a-z_]*\)$/\1/p' \
+	-e 's/^\(enum\|struct\) \(timerthread_[a-z_]*\)$/\2/p')
+[ -n "$types" ] || fail "no types found in the header"
+
+for function in $functions $types; do
 	page=$man/man3/$function.3
 	if ! [ -f "$page" ]; then
 		fail "$function has no page"
@@ -46,8 +53,8 @@ done
 for page in "$man"/man3/*.3; do
 	function=${page##*/}
 	function=${function%.3}
-	echo "$functions" | grep -qx "$function" ||
-		fail "$page documents no exported function"
+	printf '%s\n' "$functions" "$types" | grep -qx "$function" ||
+		fail "$page documents nothing that the library has"
 done
 
 overview=$man/man7/timerthread.7
@@ -58,16 +65,17 @@ for function in $functions; do
 		fail "$overview: FUNCTIONS lacks $function"
 done
 # "name@version", as of the map.
-history=$(sed -n '/^\.SH HISTORY/,/^\.TE/p' "$overview" |
+reference=$man/man7/timerthread-reference.7
+history=$(sed -n '/^\.SH HISTORY/,/^\.TE/p' "$reference" |
 	sed -n '/^\.TS/,$p' |
 	grep -oE 'TIMERTHREAD_[0-9.]+|timerthread_[a-z0-9_]+' |
 	awk '/^T/ { version = $0; next } { print $0 "@" version }')
 for symbol in $exported; do
 	echo "$history" | grep -qxF "$symbol" ||
-		fail "$overview: HISTORY lacks $symbol"
+		fail "$reference: HISTORY lacks $symbol"
 done
 for symbol in $history; do
 	echo "$exported" | grep -qxF "$symbol" ||
-		fail "$overview: HISTORY has $symbol, the map does not"
+		fail "$reference: HISTORY has $symbol, the map does not"
 done
 exit "$failed"
