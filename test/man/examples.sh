@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Each program under EXAMPLES in the manual, and in the tutorial, is one: it
-# compiles without a warning as a user would compile it, and runs.  The first one
-# in timerthread(7) is examples/first.c to the letter, and the calls with which
-# the README begins are in that.
+# compiles without a warning as a user would compile it, and runs.  The first
+# one in timerthread(7) is examples/first.c to the letter, and the calls with
+# which the README begins are in that.
 set -eu
 builddir=${builddir:?run this by make check}
 srcdir=${srcdir:?run this by make check}
@@ -78,10 +78,8 @@ if ! diff "$srcdir/examples/first.c" "$work/timerthread.7.1.c"; then
 fi
 # The README has the calls of that program, without the checks for errors.
 tr -s ' \t\n' ' ' <"$srcdir/examples/first.c" >"$work/first"
-sed -n '/^That is/q; s/;$//; s/^    \([a-z].*(tt.*\)/\1/p' "$srcdir/README" \
-	>"$work/calls"
-sed -n '/^That is/q; s/;$//; s/^    \([a-z].*(&tt.*\)/\1/p' "$srcdir/README" \
-	>>"$work/calls"
+sed -n '/^That is/q; s/;$//; s/^    \([a-z].*(&*tt.*\)/\1/p' \
+	"$srcdir/README" >"$work/calls"
 while read -r call; do
 	grep -qF "$call" "$work/first" || {
 		echo "FAIL: examples/first.c lacks what the README has: $call"
