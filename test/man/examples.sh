@@ -33,27 +33,12 @@ for page in "$srcdir"/man/man3/*.3 "$srcdir"/man/man7/*.7; do
 	extract "$page"
 done
 
-# musl has no contexts.
-has_contexts() {
-	# shellcheck disable=SC2086 # a compiler may come with options
-	echo '#include <ucontext.h>
-		int main(void) { return swapcontext(0, 0); }' |
-		$CC -x c - -o "$work/contexts" 2>/dev/null
-}
-
-contexts=no
-has_contexts && contexts=yes
-
 failed=0
 programs=0
 steps=0
 for source in "$work"/*.c; do
 	# A block without main is a fragment, for reading.
 	grep -q 'main(' "$source" || continue
-	if [ $contexts = no ] && grep -q 'swapcontext(' "$source"; then
-		echo "$source was left out: there are no contexts here"
-		continue
-	fi
 	programs=$((programs + 1))
 	case $source in *tutorial*) steps=$((steps + 1)) ;; esac
 	cat "$source"
