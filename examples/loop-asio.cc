@@ -10,9 +10,7 @@
  * they may use its sockets, and need no lock.  Other threads set timers, too;
  * that thread runs them.
  *
- * To copy from here: loop_timers.  It is for one thread that runs the
- * io_context.  With the Asio of Boost, only the names of the header and of the
- * namespace are others.
+ * To copy from here: loop_timers.  It is for an io_context that one thread runs.
  *
  * Here a connection has an idle timeout.  Its peer is a thread, which sets two
  * timers, sends some bytes, and falls silent.
@@ -41,8 +39,8 @@ static void check(const char *what, int ret)
 		throw std::system_error(-ret, std::generic_category(), what);
 }
 
-// An instance whose timers an io_context runs.  It must live until the
-// io_context has returned from run(), or is run no more.
+// An instance whose timers an io_context runs.  It must not end before run()
+// has returned: a handler may still come that refers to it.
 class loop_timers {
 public:
 	explicit loop_timers(asio::io_context &io) : descriptor(io)

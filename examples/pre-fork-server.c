@@ -15,6 +15,9 @@
  * callback, on the timer thread, only shuts the socket down; the worker then
  * sees the end of the stream, and closes it in the place where it closes all.
  *
+ * SIGTERM ends the master, which ends the workers.  What is left out: workers
+ * that notice when the master itself was killed.
+ *
  * Here one more child is the clients.  They kill two workers, and then let a
  * third one close an idle connection.
  */
