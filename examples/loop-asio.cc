@@ -10,7 +10,7 @@
  * they may use its sockets, and need no lock.  Other threads set timers, too;
  * that thread runs them.
  *
- * To copy from here: loop_timers.  It is for an io_context that one thread runs.
+ * To copy from here: loop_timers.  It is for an io_context that has one thread.
  *
  * Here a connection has an idle timeout.  Its peer is a thread, which sets two
  * timers, sends some bytes, and falls silent.
