@@ -2,6 +2,9 @@
 /*
  * connection-timers: one timer for each connection, for all its requests.
  *
+ *     cc connection-timers.c pool.c -o connection-timers \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * The timer is made when the connection is opened, and its argument is the
  * connection.  The worker that serves a request arms it with the deadline of
  * the request, and disarms it when there is an answer.  If the deadline passes,

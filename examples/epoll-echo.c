@@ -3,6 +3,9 @@
  * epoll-echo: an echo server of one thread, with epoll and an idle timeout for
  * each connection.
  *
+ *     cc epoll-echo.c echo-*.c -o epoll-echo \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * The part to copy is echo-server.c.  This is what runs it, and with
  * --self-test what puts it to the test: clients, each a process, that talk to
  * it over loopback TCP, some of them badly.  They are more than it can open

@@ -2,6 +2,9 @@
 /*
  * idle-connections: close connections on which nothing comes in for a while.
  *
+ *     cc idle-connections.c -o idle-connections \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Each connection has one timer, from its beginning to its end.  At each packet
  * timerthread_reschedule_after gives it a later deadline, which costs tens of
  * nanoseconds and makes no second timer.  When the timer expires, the callback

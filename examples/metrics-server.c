@@ -2,6 +2,13 @@
 /*
  * metrics-server: a daemon at work that shows how its timers do.
  *
+ *     od -An -v -tx1 metrics-server.html | \
+ *         sed 's/[0-9a-f][0-9a-f]/0x&,/g' >metrics-server.inc &&
+ *     cc metrics-server.c -o metrics-server \
+ *         $(pkg-config --cflags --libs timerthread libmicrohttpd) -pthread
+ *
+ * metrics-server.inc is the page metrics-server.html, as numbers.
+ *
  *     metrics-server [PORT]     without PORT the system chooses one
  *
  * It prints its address.  A browser shows charts there; Prometheus reads the
@@ -15,10 +22,6 @@
  *
  * The work is made up: threads set a timeout on each request and take nearly
  * all of them back; some expire, and of these callbacks a few are slow.
- *
- * metrics-server.inc is metrics-server.html as numbers, made by
- *     od -An -v -tx1 metrics-server.html | sed 's/[0-9a-f][0-9a-f]/0x&,/g' \
- *         >metrics-server.inc
  */
 #include <arpa/inet.h>
 #include <microhttpd.h>

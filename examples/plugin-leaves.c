@@ -2,6 +2,9 @@
 /*
  * plugin-leaves: a plugin leaves, and with it all its timers.
  *
+ *     cc plugin-leaves.c plugin.c -o plugin-leaves \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * All parts of this program share the default instance.  It cannot be stopped,
  * nor all its timers cancelled: that would end those of the others.  So when a
  * plugin leaves, it takes back those timers whose arguments lie in its own

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-//
-// raii: a timer in C++17 that is cancelled where its owner ends.
-//
-// timer owns its function.  When a timer is destroyed its function is not
-// running and will not run, so what the function refers to may end next.
+/*
+ * raii: a timer in C++17 that is cancelled where its owner ends.
+ *
+ *     c++ -std=c++17 raii.cc -o raii \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
+ * timer owns its function.  When a timer is destroyed its function is not
+ * running and will not run, so what the function refers to may end next.
+ */
 #include <timerthread.h>
 
 #include <cerrno>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* request-guard: a timer cancelled in time, and one that expires. */
+/*
+ * request-guard: a timer cancelled in time, and one that expires.
+ *
+ *     cc request-guard.c -o request-guard \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ */
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>

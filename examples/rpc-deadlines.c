@@ -2,6 +2,9 @@
 /*
  * rpc-deadlines: an RPC client with a deadline on every request.
  *
+ *     cc rpc-*.c -o rpc-deadlines \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Client and server talk over loopback TCP inside this one process.  Each
  * connection keeps a window of requests in flight: one thread sends them,
  * another reads the replies, and a timer guards each.

@@ -3,6 +3,9 @@
  * several-pollers: threads that wait in one epoll instance for requests and for
  * timers, and share all the work.
  *
+ *     cc several-pollers.c -o several-pollers \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * The timers' descriptor is there with EPOLLONESHOT: one thread gets the event,
  * calls timerthread_dispatch and arms the descriptor again.
  *

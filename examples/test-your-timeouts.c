@@ -2,6 +2,9 @@
 /*
  * test-your-timeouts: tests of code that waits, which do not wait.
  *
+ *     cc test-your-timeouts.c retry.c -o test-your-timeouts \
+ *         $(pkg-config --cflags --libs timerthread check) -pthread
+ *
  * The code under test is retry.c, as it would be in a daemon: all that it
  * knows of time is an instance of timers.  Here that instance has a virtual
  * clock.  timerthread_advance advances it and runs the timers that expire, on

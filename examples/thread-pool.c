@@ -2,6 +2,9 @@
 /*
  * thread-pool: callbacks that take long, on a pool of threads.
  *
+ *     cc thread-pool.c pool.c -o thread-pool \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * The timer thread does not run the timers that expire but submits them to
  * pool.c, a small pool with a bounded queue.  So a slow callback keeps one of
  * the pool's threads busy, and no other timer waits for it.  When the queue is

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-//
-// timer: what a timer of timer.hh can do, in C++14.
-//
-// Nothing here depends on how quick the machine is: what must happen is waited
-// for, and what must not happen has an hour.
+/*
+ * timer: what a timer of timer.hh can do, in C++14.
+ *
+ *     c++ -std=c++14 timer.cc -o timer \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
+ * Nothing here depends on how quick the machine is: what must happen is waited
+ * for, and what must not happen has an hour.
+ */
 #include "timer.hh"
 #include <timerthread.h>
 

@@ -27,6 +27,7 @@ run epoll-echo --seconds 0.1
 run epoll-echo --self-test
 run several-pollers
 run thread-pool
+run pre-fork-server
 run porting/condition-variable
 run porting/due-time
 run porting/fixed-delay
@@ -36,6 +37,12 @@ run porting/shutdown
 run porting/slack
 run porting/under-a-lock
 run porting/workers
-# Built only where there is Check.
-[ ! -x "$builddir/examples/test-your-timeouts" ] || run test-your-timeouts
+# Built only where there is another library.
+for example in loop-glib loop-libuv test-your-timeouts watchdog; do
+	if [ -x "$builddir/examples/$example" ]; then
+		run "$example"
+	else
+		echo "not built: $example"
+	fi
+done
 exit "$failed"

@@ -2,6 +2,9 @@
 /*
  * condition-variable: a loop that waits for jobs and for timers.
  *
+ *     cc condition-variable.c -o condition-variable \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: a thread slept in pthread_cond_timedwait until the first timer was
  * due, or a job came.
  *

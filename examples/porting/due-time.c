@@ -2,6 +2,9 @@
 /*
  * due-time: one timer for many entries, each with a due time of its own.
  *
+ *     cc due-time.c -o due-time \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: a thread looked through its entries, did those that were due, and
  * slept until the next one.
  *

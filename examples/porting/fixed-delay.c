@@ -3,6 +3,9 @@
  * fixed-delay: a pause of the same length after each run, and a period that
  * changes.
  *
+ *     cc fixed-delay.c -o fixed-delay \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: a repeating timer with a fixed delay, or one whose period the
  * callback changes.
  *

@@ -2,6 +2,8 @@
 /*
  * object: a timer that is made once, and that any thread arms and disarms.
  *
+ *     cc object.c -o object $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: a timer object with start, stop and "is it active?".
  *
  * Now: timerthread_prepare makes the timer with its object, and

@@ -2,6 +2,9 @@
 /*
  * own-thread: timers that run in a thread of the program's own making.
  *
+ *     cc own-thread.c -o own-thread \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: the program made the timer thread itself, because its threads are
  * made by a wrapper, have values under keys, or are known to another library.
  *

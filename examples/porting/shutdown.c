@@ -2,6 +2,9 @@
 /*
  * shutdown: a stack that is large enough, and a shutdown that gives up.
  *
+ *     cc shutdown.c -o shutdown \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: the program chose the stack of its timer thread; and at the end it
  * waited for the thread, but not for ever.
  *

@@ -2,6 +2,8 @@
 /*
  * slack: as few wake-ups as the program had before.
  *
+ *     cc slack.c -o slack $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: the kernel added its timer slack to each sleep of the program, mostly
  * 50 us.  So timers were late, and several ran after one wake-up.
  *

@@ -2,6 +2,9 @@
 /*
  * under-a-lock: an object that is freed when its timer is cancelled.
  *
+ *     cc under-a-lock.c -o under-a-lock \
+ *         $(pkg-config --cflags --libs timerthread) -pthread
+ *
  * Before: callbacks ran under the program's lock, or the cancel waited for
  * them.  So no callback was running when the cancel had returned.
  *

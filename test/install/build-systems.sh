@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # CMake and Meson find the installed library, as examples/cmake and
-# examples/meson show; and the examples in C++ compile against it and run.
+# examples/meson show.
 set -eu
 # shellcheck source=test/install/scratch.sh
 . "$(dirname "$0")/scratch.sh"
@@ -51,24 +51,6 @@ if command -v meson >/dev/null; then
 else
 	echo "not tried: Meson, which is missing (Debian: meson)"
 fi
-
-# cxx STANDARD EXAMPLE: where there is a compiler of that standard.
-# shellcheck disable=SC2086 # a compiler may come with options
-cxx() {
-	if [ -z "$CXX" ] || ! echo 'int main() { return 0; }' |
-		$CXX -std="$1" -x c++ - -o "$work/cxx" 2>/dev/null; then
-		echo "not tried: a compiler of $1, which is missing"
-		return
-	fi
-	tried=$((tried + 1))
-	# shellcheck disable=SC2046
-	built "$2" $CXX -std="$1" -Wall -Wextra -Werror \
-		"$srcdir/examples/$2.cc" -o "$work/$2" \
-		$(pkgconf --cflags --libs) -pthread &&
-		{ "$work/$2" || fail "$2: its exit status was $?"; }
-}
-cxx c++17 raii
-cxx c++14 timer
 
 [ "$tried" -gt 0 ] || [ "$failed" -ne 0 ] || exit 77
 exit "$failed"

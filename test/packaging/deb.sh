@@ -71,8 +71,9 @@ more() {
 more 2
 
 say "the package's own tests"
-mkdir "$root/tmp/source"
+mkdir -p "$root/tmp/source/test"
 cp -r "$srcdir/examples" "$srcdir/packaging/debian" "$root/tmp/source/"
+cp "$srcdir/test/command.sh" "$root/tmp/source/test/"
 inside sh -c 'cd /tmp/source && sh debian/tests/examples'
 
 say "the next release is built, and installed while the client is running"
