@@ -54,6 +54,12 @@ def check_manual(text, where, manual):
     for page, part in re.findall(r'\b(timerthread[\w-]*)\((\d)\)', text):
         path = os.path.join(manual, f'man{part}', f'{page}.{part}')
         check(os.path.exists(path), f'{where}: there is no {page}({part})')
+    # "A heading" in a page.
+    for heading, page, part in re.findall(
+            r'"([^"]+)"\s+in\s+(timerthread[\w-]*)\((\d)\)', text):
+        path = os.path.join(manual, f'man{part}', f'{page}.{part}')
+        check(' '.join(heading.split()) in read(path).replace('\\-', '-'),
+              f'{where}: {path} has no "{heading}"')
 
 
 def check_rules(text, where, names, labels, manual):
