@@ -34,19 +34,19 @@
  *    wait for the slack.  So a timer that is scheduled in this way again and
  *    again does not run before other timers that expire meanwhile.  (There are
  *    exceptions: CLOCK_REALTIME, for example, and a virtual clock; see
- *    timerthread(7).)
+ *    timerthread-reference(7), DEADLINES.)
  *  - An int function returns 0 or a documented positive value on success, and
  *    a negative errno value on failure.  errno itself is left alone.
  *  - Other results are stored through arguments whose names begin with ret_.
  *    They are written on success only.  A call that fails changes nothing; the
- *    exceptions are in timerthread(7), RETURN VALUE: timerthread_stop_until,
+ *    exceptions are in timerthread(7), ERRORS: timerthread_stop_until,
  *    for example, has stopped tt when it gives up.
  *  - Any thread may call any function, and so may callbacks, unless the
  *    function's comment says otherwise.  A signal handler may call none.
  *  - If several errors apply, the first of these is returned: -EINVAL, because
  *    there is no instance; -ECHILD; -EINVAL, because another argument is not
- *    valid; an error about the state of the instance (-EINVAL, -EBUSY,
- *    -ESHUTDOWN); the rest.
+ *    valid; an error about the state of the instance (-EINVAL,
+ *    -ESHUTDOWN, -EBUSY); the rest.
  *  - In a child of fork(2), an instance that was started before the fork has no
  *    driver.  (A fork in on_start is one after the start, too.)  There, each
  *    call on it returns -ECHILD immediately.  Exceptions: timerthread_destroy,
@@ -60,7 +60,8 @@
  * "On Linux" tells of a library that uses calls of Linux, "with POSIX alone" of
  * one that does not; see timerthread-system(7), PLATFORMS.
  *
- * timerthread(7) is the overview; each function has a page in section 3.
+ * timerthread-tutorial(7) is where to begin, timerthread(7) has the rules, and
+ * each function has a page in section 3.
  */
 #ifndef TIMERTHREAD_H
 #define TIMERTHREAD_H
@@ -108,8 +109,9 @@ typedef uint64_t timerthread_id;
  *    noexcept.  (On 32-bit Arm, one that is caught further out is not noticed.)
  *    If its thread exits or is cancelled in it, the process is aborted, with a
  *    message on standard error, if the library notices: always on a timer
- *    thread, elsewhere as timerthread(7) says.  If the library does not notice,
- *    or if longjmp(3) leaves the function, the behavior is undefined.
+ *    thread, elsewhere as timerthread-reference(7) says.  If the library does
+ *    not notice, or if longjmp(3) leaves the function, the behavior is
+ *    undefined.
  *  - Its thread cannot be cancelled in it, whatever the thread's own setting,
  *    unless the function permits that (pthread_setcancelstate(3)); then it must
  *    forbid it again before it returns.  A
