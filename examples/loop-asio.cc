@@ -53,7 +53,12 @@ public:
 		check("timerthread_start_polled",
 		      timerthread_start_polled(get(), &fd));
 		descriptor.assign(fd);
-		wait();
+		try {
+			wait();
+		} catch (...) {
+			descriptor.release(); // as in end()
+			throw;
+		}
 	}
 	loop_timers(const loop_timers &) = delete;
 	loop_timers &operator=(const loop_timers &) = delete;
@@ -183,6 +188,7 @@ static void peer_main(timerthread *tt, stream &socket)
 	static char late[] = "one of an hour";
 	asio::error_code error;
 
+	// -ESHUTDOWN after the end: memory of such a timer is freed here.
 	timerthread_schedule_after(tt, 20 * TIMERTHREAD_MSEC, say, soon,
 				   nullptr);
 	timerthread_schedule_after(tt, 3600 * TIMERTHREAD_SEC, say, late,

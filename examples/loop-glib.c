@@ -152,6 +152,7 @@ static void *peer_main(void *arg)
 	const struct timespec pause = {0, PAUSE};
 	const int *fd = arg;
 
+	/* -ESHUTDOWN after the end: memory of such a timer is freed here. */
 	timerthread_schedule_after(tt, PAUSE, say, soon, NULL);
 	timerthread_schedule_after(tt, HOUR, say, late, NULL);
 	for (int i = 0; i < 5 && send(*fd, "", 1, MSG_NOSIGNAL) == 1; i++)

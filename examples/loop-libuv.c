@@ -121,7 +121,9 @@ static void received(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	struct connection *c = stream->data;
 
 	(void)buf;
-	if (n >= 0) {
+	if (n == 0)
+		return; /* nothing to read after all */
+	if (n > 0) {
 		c->bytes += n;
 		timerthread_reschedule_after(tt, c->idle_timer, IDLE);
 	} else {
@@ -158,6 +160,7 @@ static void *peer_main(void *arg)
 	const struct timespec pause = {0, PAUSE};
 	const int *fd = arg;
 
+	/* -ESHUTDOWN after the end: memory of such a timer is freed here. */
 	timerthread_schedule_after(tt, PAUSE, say, soon, NULL);
 	timerthread_schedule_after(tt, HOUR, say, late, NULL);
 	for (int i = 0; i < 5 && send(*fd, "", 1, MSG_NOSIGNAL) == 1; i++)

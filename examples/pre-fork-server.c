@@ -16,7 +16,8 @@
  * sees the end of the stream, and closes it in the place where it closes all.
  *
  * SIGTERM ends the master, which ends the workers.  What is left out: workers
- * that notice when the master itself was killed.
+ * that notice when the master itself was killed; a pause before a worker that
+ * dies at once is started again; what to do when no descriptor is free.
  *
  * Here one more child is the clients.  They kill two workers, and then let a
  * third one close an idle connection.
@@ -193,7 +194,8 @@ static pid_t ask(const struct sockaddr_in *address, int *ret_fd)
 	}
 }
 
-static _Noreturn void clients_main(const struct sockaddr_in *address)
+static _Noreturn void clients_main(const struct sockaddr_in *address,
+				   pid_t master)
 {
 	char byte;
 	int fd;
@@ -211,7 +213,9 @@ static _Noreturn void clients_main(const struct sockaddr_in *address)
 		exit(EXIT_FAILURE);
 	puts(", and closes an idle connection");
 	fflush(stdout);
-	must("kill", kill(getppid(), SIGTERM));
+	/* If the master was killed, another process is the parent now. */
+	if (getppid() == master)
+		must("kill", kill(master, SIGTERM));
 	exit(EXIT_SUCCESS);
 }
 
@@ -249,10 +253,12 @@ static void master_listen(struct master *m)
 
 static bool master_fork(struct master *m, int i)
 {
+	pid_t self = getpid();
+
 	fflush(stdout); /* else each child would have what is buffered */
 	m->child[i] = fork();
 	if (m->child[i] == 0 && i == CLIENTS)
-		clients_main(&m->address);
+		clients_main(&m->address, self);
 	if (m->child[i] == 0)
 		worker_main(m->listen_fd);
 	return m->child[i] > 0;
@@ -271,7 +277,9 @@ static bool master_reap(struct master *m)
 		if (i == CHILDREN)
 			continue; /* not of this program */
 		m->child[i] = 0;
-		m->failed |= WIFEXITED(status) && WEXITSTATUS(status) != 0;
+		/* The clients kill workers; nothing kills the clients. */
+		if (i == CLIENTS || WIFEXITED(status))
+			m->failed |= status != 0;
 		/* Another worker could not start either. */
 		if (i == CLIENTS || m->failed)
 			return false;

@@ -22,6 +22,7 @@
  * The timer looks four times in the time that systemd allows.  So up to half of
  * that time may pass between two marks of a worker.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -107,7 +108,7 @@ static void begin(struct timerthread **ret_tt)
 	uint64_t usec;
 	int64_t period;
 
-	check("sem_init", sem_init(&begun, 0, 0));
+	check("sem_init", sem_init(&begun, 0, 0) < 0 ? -errno : 0);
 	for (int i = 0; i < WORKERS; i++)
 		check("pthread_create",
 		      -pthread_create(&workers[i].thread, NULL, worker_main,
@@ -135,6 +136,13 @@ static void end(struct timerthread *tt)
 	timerthread_destroy(tt);
 }
 
+/* After SIGSTOP and SIGCONT the call fails with EINTR. */
+static void await(const sigset_t *signals)
+{
+	while (sigwaitinfo(signals, NULL) < 0)
+		continue;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -148,11 +156,11 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	begin(&tt);
 	if (strcmp(how, "serve") == 0) {
-		sigwaitinfo(&signals, NULL);
+		await(&signals);
 	} else if (sigtimedwait(&signals, NULL, &moment) < 0 &&
 		   strcmp(how, "hang") == 0) {
 		atomic_store(&hang, 1);
-		sigwaitinfo(&signals, NULL);
+		await(&signals);
 	}
 	end(tt);
 	return 0;

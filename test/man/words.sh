@@ -12,6 +12,8 @@ if ! command -v mandoc >/dev/null; then
 	exit 77
 fi
 
+lengths=$(mktemp)
+trap 'rm -f "$lengths"' EXIT
 failed=0
 # at_most LIMIT WORDS WHAT
 at_most() {
@@ -28,12 +30,15 @@ words() {
 
 man=$srcdir/man
 all=0
-for page in $(grep -L '^\.so ' "$man"/man3/*.3 "$man"/man7/*.7); do
-	all=$((all + $(words "$page")))
+: >"$lengths"
+for page in "$man"/man3/*.3 "$man"/man7/*.7; do
+	grep -q '^\.so ' "$page" && continue
+	n=$(words "$page")
+	all=$((all + n))
+	echo "${page##*.} $n" >>"$lengths"
 done
-middle=$(for page in $(grep -L '^\.so ' "$man"/man3/*.3); do
-	words "$page"
-done | sort -n | awk '{ n[NR] = $1 } END { print n[int((NR + 1) / 2)] }')
+middle=$(sed -n 's/^3 //p' "$lengths" | sort -n |
+	awk '{ n[NR] = $1 } END { print n[int((NR + 1) / 2)] }')
 at_most 45000 "$all" 'all pages'
 at_most 6000 "$(words "$man/man7/timerthread.7")" 'timerthread(7)'
 at_most 2200 "$(words "$man/man7/timerthread-tutorial.7")" \
