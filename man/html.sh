@@ -24,7 +24,7 @@ cd "$sources/man"
 # describe PAGE: sets names, and purpose, as NAME has them.
 describe() {
 	line=$(sed -n '/^\.SH NAME/,/^\.SH [^N]/p' "$1" | grep -v '^\.' |
-		tr '\n' ' ' | sed 's/\\-/-/g; s/&/\&amp;/g; s/</\&lt;/g; s/ $//')
+		sed 's/ *\\$//' | tr '\n' ' ' | sed 's/\\-/-/g; s/&/\&amp;/g; s/</\&lt;/g; s/ $//')
 	names=${line% - *} purpose=${line##* - }
 }
 
