@@ -41,7 +41,7 @@ for page in "$html"/*.7.html; do
 	grep -q '<title>timerthread[a-z-]* - [a-z]' "$page" ||
 		fail "the title of $page does not say what it is about"
 done
-! grep '<td>.*\\' "$html/index.html" || fail "the index shows roff"
+! grep '<td>.*[\]' "$html/index.html" || fail "the index shows roff"
 links=$(grep -ho 'href="[^"#]*"' "$html"/*.html | sed 's/href="//; s/"//' |
 	sort -u)
 for link in $links; do
