@@ -27,11 +27,8 @@ struct pool_job {
 };
 
 /* Made once, for tests that make mutexes scarce. */
-#define POOL_INIT                                                              \
-	{                                                                      \
-		.mutex = PTHREAD_MUTEX_INITIALIZER,                            \
-		.changed = PTHREAD_COND_INITIALIZER                            \
-	}
+#define POOL_MUTEX   .mutex = PTHREAD_MUTEX_INITIALIZER
+#define POOL_CHANGED .changed = PTHREAD_COND_INITIALIZER
 
 static struct pool {
 	pthread_mutex_t mutex;
@@ -43,8 +40,10 @@ static struct pool {
 	bool lockstep;
 	uint32_t submitted, taken, over;
 	struct pool_job job[POOL_JOBS];
-} pools[POOLS] = {POOL_INIT, POOL_INIT, POOL_INIT, POOL_INIT,
-		  POOL_INIT, POOL_INIT, POOL_INIT, POOL_INIT};
+} pools[POOLS] = {{POOL_MUTEX, POOL_CHANGED}, {POOL_MUTEX, POOL_CHANGED},
+		  {POOL_MUTEX, POOL_CHANGED}, {POOL_MUTEX, POOL_CHANGED},
+		  {POOL_MUTEX, POOL_CHANGED}, {POOL_MUTEX, POOL_CHANGED},
+		  {POOL_MUTEX, POOL_CHANGED}, {POOL_MUTEX, POOL_CHANGED}};
 
 static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER;
 
