@@ -63,9 +63,9 @@ void instance_leave(struct timerthread *tt)
 {
 	bool destroyed = atom32_load(&tt->engine.destroyed);
 	bool over = destroyed && instance_is_quiet(tt);
-	/* Are all called?  Only if they are closed, and the driver is quiet. */
-	bool called = ((tt->runs.given - tt->runs.called) & TALLY_MAX) == 0;
-	bool last = over && called && tt->joiners == 0;
+	/* Before that, the driver may be counting in `given`. */
+	bool last = over && tt->joiners == 0 &&
+		    ((tt->runs.given - tt->runs.called) & TALLY_MAX) == 0;
 
 	/*
 	 * Else a thread that is in stop joins the timer thread.  As a rule that
