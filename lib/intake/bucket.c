@@ -13,6 +13,9 @@ void bucket_init(struct bucket *b, uint32_t number, uint32_t shift,
 
 void bucket_destroy(struct bucket *b)
 {
+	/* It was never set up.  To take its lock would touch its memory. */
+	if (!b->pool)
+		return;
 	if (lock_try(&b->lock)) {
 		for (int i = 0; i < LANES; i++)
 			queue_destroy(&b->lane[i].queue);
