@@ -119,22 +119,23 @@ static bool joinable(const pthread_attr_t *attr)
 			 state == PTHREAD_CREATE_JOINABLE);
 }
 
-TT_EXPORT int timerthread_start(struct timerthread *tt,
-				const pthread_attr_t *attr)
+TT_EXPORT_RARE int timerthread_start(struct timerthread *tt,
+				     const pthread_attr_t *attr)
 {
 	const struct start how = {.driver = DRIVER_THREAD, .attr = attr};
 
 	return start(tt, joinable(attr), &how);
 }
 
-TT_EXPORT int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
+TT_EXPORT_RARE int timerthread_start_polled(struct timerthread *tt, int *ret_fd)
 {
 	const struct start how = {.driver = DRIVER_POLLED, .ret_fd = ret_fd};
 
 	return start(tt, true, &how);
 }
 
-TT_EXPORT int timerthread_start_virtual(struct timerthread *tt, int64_t now)
+TT_EXPORT_RARE int timerthread_start_virtual(struct timerthread *tt,
+					     int64_t now)
 {
 	const struct start how = {.driver = DRIVER_VIRTUAL, .now = now};
 
