@@ -131,9 +131,6 @@ bool slots_add_chunk(struct slots *t, int chunk, void *memory)
  * lap ends when most of the slots with which it began are free again: so it
  * was as long as those timers lived.  Thus the slots in use stay together, and
  * few slots are cold.
- *
- * Some timers may live much longer than others.  Then the lap ends when most
- * slots of the word in its middle are free, and the next one begins there.
  */
 
 /*
@@ -178,13 +175,7 @@ static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
  */
 static uint32_t new_lap(struct slots *t)
 {
-	uint32_t middle = t->low + (t->word - t->low) / 2;
-
-	if (t->word < t->low)
-		return 0;
-	if (is_mostly_free(t, t->low))
-		return t->low;
-	return is_mostly_free(t, middle) ? t->low = middle : 0;
+	return t->word >= t->low && is_mostly_free(t, t->low) ? t->low : 0;
 }
 
 static uint32_t choose(struct slots *t)
