@@ -132,7 +132,7 @@ static TT_INLINE bool schedule_shortly(struct bucket *b, int64_t deadline,
 		s = take_latest(b, l, &id);
 	if (!s) {
 		if (unlikely(!slots_any(&b->slots) ||
-			     !arrival_ready(b, l, true)))
+			     !arrival_ready(b, l, false)))
 			goto not_usual;
 		s = slots_take(&b->slots);
 		id = slot_id(s, atom32_load(&s->state));

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers that have no entry because there was no memory for it.  Such a timer
- * is unqueued: it waits in a heap of its bucket, which needs no memory, until
- * it is due.  It counts as handed over (expiry.h).
+ * Timers that are handed over (expiry.h), which means that no queue has their
+ * entry; and those of them that have none because there was no memory for it.
+ * Such a timer is unqueued: it waits in a heap of its bucket, which needs no
+ * memory, until it is due.
+ *
+ * Every run passes through the first state, and a timer that runs again leaves
+ * it by unqueued_file.  The heap is only for the rare case.
  *
  * The thread that schedules or reschedules: mark, move, under the lock.  The
  * thread that a timer was handed over to: file.  The driver: leave, collect.
@@ -75,7 +79,8 @@ TT_PART bool unqueued_file(struct bucket *b, struct wakeup *w, struct slot *s,
 		arrival_grow(b, w, a.lane, false);
 		lock_acquire(&b->lock);
 	}
-	arrival_is_open(b, w);
+	if (unlikely(b->state != BUCKET_OPEN))
+		arrival_is_open(b, w);
 	a = arrival_aim_old(b, s->due);
 	/* Later than its deadline: that had passed by then. */
 	a.at_once = s->due <= now || s->due > s->deadline;
