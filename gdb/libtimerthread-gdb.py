@@ -160,7 +160,7 @@ class Instance:
 
     def running(self):
         for inside in self.insides():
-            if int(inside["runs"]) % 2 == 0:
+            if int(inside["version"]) % 2 == 0:
                 continue
             since = signed(words(inside["since"]))
             spent = in_words(max(0, self.steady_now() - since))

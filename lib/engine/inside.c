@@ -148,26 +148,26 @@ static void show_run(struct inside *in, const struct run *run)
 	word64_store_release(&in->since, (uint64_t)run->since);
 	atomword_store_release(&in->fn, (uintptr_t)run->fn);
 	atomword_store_release(&in->arg, (uintptr_t)run->arg);
-	atom32_store_release(&in->runs, atom32_load(&in->runs) + 1);
+	atom32_store_release(&in->version, atom32_load(&in->version) + 1);
 }
 
 /* Relaxed: what is shown next is released after it. */
 static void hide_run(struct inside *in)
 {
-	uint32_t runs = atom32_load(&in->runs);
+	uint32_t version = atom32_load(&in->version);
 
-	if (runs % 2)
-		atom32_store(&in->runs, runs + 1);
+	if (version % 2)
+		atom32_store(&in->version, version + 1);
 }
 
 /* Acquire: each load pairs with the store in show_run. */
 bool inside_look(const struct inside *in, struct run *ret)
 {
-	uint32_t runs;
+	uint32_t version;
 
 	do {
-		runs = atom32_load_acquire(&in->runs);
-		if (runs % 2 == 0)
+		version = atom32_load_acquire(&in->version);
+		if (version % 2 == 0)
 			return false;
 		*ret = (struct run){
 			.id = word64_load_acquire(&in->id),
@@ -175,7 +175,7 @@ bool inside_look(const struct inside *in, struct run *ret)
 			.fn = (timerthread_fn *)atomword_load_acquire(&in->fn),
 			.arg = (void *)atomword_load_acquire(&in->arg),
 		};
-	} while (atom32_load(&in->runs) != runs);
+	} while (atom32_load(&in->version) != version);
 	return true;
 }
 

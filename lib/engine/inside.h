@@ -61,7 +61,7 @@ struct inside {
 	 * reader finds the same odd number before and after it reads the rest,
 	 * it has read values that belong together.
 	 */
-	atom32 runs;
+	atom32 version;
 	struct word64 id; /* 0: it is not for a timer */
 	struct word64 since;
 	atomword fn;

@@ -408,7 +408,7 @@ static void show_run(struct running *r, timerthread_id id)
 {
 	word64_store_release(&r->inside.id, id);
 	word64_store_release(&r->inside.since, 5);
-	atom32_store_release(&r->inside.runs, 1);
+	atom32_store_release(&r->inside.version, 1);
 }
 
 /* The id of the next one; 0: there is none. */
