@@ -295,7 +295,7 @@ START_TEST(a_burst_of_the_cancelled)
 		while (readable()) {
 			ck_assert_int_eq(dispatch(), 0);
 			ck_assert_uint_lt(tt->engine.effort,
-					  (BLOCKS_A_CALL + 2) * BLOCK_ENTRIES);
+					  (BLOCKS_A_CALL + 4) * BLOCK_ENTRIES);
 		}
 	}
 	/*
