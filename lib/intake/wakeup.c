@@ -315,10 +315,12 @@ static int64_t descriptor_time(struct wakeup *w)
  */
 static void set_descriptor(struct wakeup *w)
 {
-	int64_t set, t = descriptor_time(w);
+	int64_t set, t;
 
-	if (w->wake)
+	/* The program wakes its loop. */
+	if (w->sleeper.fd < 0)
 		return;
+	t = descriptor_time(w);
 	do {
 		set = t;
 		sleeper_set(&w->sleeper, t);

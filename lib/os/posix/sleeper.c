@@ -290,8 +290,6 @@ void sleeper_set(struct sleeper *s, int64_t t)
 	KEEP_THREAD;
 	struct bell *b = s->bell;
 
-	if (!b)
-		return;
 	pthread_mutex_lock(&b->mutex);
 	b->at = t;
 	/* For a loop that is told of changes alone, each ring is one. */
