@@ -11,8 +11,7 @@
  *  3. Everything that a thread did before a change is visible to a thread that
  *     closes the tally later.
  *
- * One tally may be less than zero while others are greater.  The sum is right
- * if it is from 0 to TALLY_MAX, even if a tally has overflowed.
+ * A tally may overflow: the sum is right modulo TALLY_MAX + 1.
  *
  * Any thread, but only the owner may close and open.
  */

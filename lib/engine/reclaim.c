@@ -17,7 +17,7 @@ static int64_t now(void)
 	return clock_now(CLOCK_MONOTONIC);
 }
 
-/* What a pause may be: at least a period, and at most a rest. */
+/* What a pause may be. */
 static int64_t bounded(int64_t pause)
 {
 	return pause < RECLAIM_MOST_NS ? clock_later(pause, RECLAIM_WINDOW_NS)

@@ -25,16 +25,9 @@
  * So below two seconds each lane ends 4 times as far away as the one before it,
  * and beyond that 16 times.
  *
- * The table shows the CPU time in ns, including loop and clock, for one of a
- * million timers that all expire within two seconds; and for one that is
- * cancelled, with 20,000 and with 100,000 in flight and timeouts from 0.1 to 10
- * s (before recycle.c kept the order):
- *
- *	times as wide	expire		cancel
- *	16		1430, 1430	143, 177
- *	8		1300, 1370	159, 174
- *	4, then 16	1260, 1290	166, 189
- *	(expire: with one thread that schedules, and with two)
+ * (With eight classes, each 16 times as wide, one of a million timers that all
+ * expire within two seconds took 982 ns of CPU time instead of 966, and one that
+ * is cancelled as much as so, with two CPUs.)
  */
 #pragma once
 

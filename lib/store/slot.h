@@ -184,7 +184,10 @@ static inline bool slot_runs(uint32_t word)
 	return states >> slot_state(word) & 1;
 }
 
-/* After the timer's callback has returned: will the slot still hold it? */
+/*
+ * After the timer's callback has returned: will the slot still hold it, unless
+ * it is ending?
+ */
 static inline bool slot_lives_on(const struct slot *s)
 {
 	return s->period != 0 ||
