@@ -2,6 +2,10 @@
 /*
  * The arrival of an entry in a bucket: what is common to all that add one.
  *
+ * The clock is not read for each.  The bucket has a base, the last time that it
+ * knows.  Only a deadline before `doubtful`, or earlier than all others in its
+ * lane, may have passed by now: then the clock is read (arrival_aim_now).
+ *
  * Guarantees:
  *  1. Between arrival_begin and arrival_add nothing can fail.
  *  2. Memory is allocated while the lock is free.

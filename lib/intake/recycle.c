@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call does whose turn it is to recycle.  It drops the oldest entries
- * that are no longer of use.  If the oldest timer is still pending, there are
- * two cases.  Either this timer and a few others live longer than those that
- * were scheduled after them: then they are carried along, and when they have
- * become too many for that, they go to the lane of the old.  Or recycling has
- * caught up with a thread that cancels: then it should look at nothing for a
- * while, because that thread, on another CPU, is about to write the very lines
- * that would be read here.  (With skips, a pair between two CPUs went from 2.0
+ * What a call does whose turn it is to recycle.  It looks at the oldest entries
+ * of a lane, eight of them.  There are three cases:
+ *
+ *	all are dead		they are dropped
+ *	a few live among dead	these live longer than those that were scheduled
+ *				after them: they are carried along (carried,
+ *				passed)
+ *	all live		these have become too many for that, and all go
+ *				to the lane of the old (aside); or recycling has
+ *				caught up with a thread that cancels
+ *
+ * In the last case it should look at nothing for a while (skips), because that
+ * thread, on another CPU, is about to write the very lines that would be read
+ * here.  (With skips, a pair between two CPUs went from 2.0
  * to 1.6 times the cost of a bare hand-over.  If none were taken after a few
  * dead, it took 158 ns instead of 75.)
  *

@@ -61,6 +61,12 @@
 /* After this many sleeps in a row that a wake-up ended, one is shorter. */
 #define WAKEUP_ROW 4
 
+/*
+ * What the buckets want is in visit_at and nearest; what the driver has itself,
+ * in next; until when it sleeps, in sleep.  seq changes when it must not sleep
+ * on, and sent is the last seq that a system call has followed: so a wake-up is
+ * owed while kicked is set and sent is not seq.
+ */
 struct wakeup {
 	/* Constant while the driver runs: calls read it, and nobody writes. */
 	struct watch *watch;

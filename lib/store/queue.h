@@ -45,6 +45,10 @@ struct rows {
 	uint32_t size;   /* a power of two */
 };
 
+/*
+ * The first and the last row are not up to date until complete_ends has made
+ * them so, and front and back not until set_ends has.
+ */
 struct queue {
 	/* In front, so that what calls use lies together. */
 	struct row own[ROWS_OWN];
