@@ -11,7 +11,8 @@ bool pool_inside(void)
 
 /*
  * Waits for work.  Also when it is closed the queue is emptied first: what was
- * accepted is called, whatever happens.
+ * accepted is called, whatever happens.  Who takes work wakes another thread if
+ * there is more, so that a submit need wake one only when there was none.
  */
 static bool take(struct pool *p, struct work *work)
 {
@@ -26,6 +27,8 @@ static bool take(struct pool *p, struct work *work)
 		p->first = (p->first + 1) % POOL_QUEUE;
 		p->n--;
 		p->called++;
+		if (p->n > 0)
+			pthread_cond_signal(&p->changed);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return any;
@@ -57,10 +60,11 @@ int pool_submit(void *pool, void (*run)(void *arg), void *arg)
 		p->refused++;
 		ret = -EAGAIN;
 	} else {
-		p->queue[(p->first + p->n++) % POOL_QUEUE] =
+		p->queue[(p->first + p->n) % POOL_QUEUE] =
 			(struct work){run, arg};
 		p->accepted++;
-		pthread_cond_signal(&p->changed);
+		if (p->n++ == 0)
+			pthread_cond_signal(&p->changed);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return ret;
