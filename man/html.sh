@@ -8,7 +8,7 @@ sources=$(cd "$1" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 # Pages that are there no more.
-rm -f "$out"/*.html
+rm -f "$out"/*.html "$out/manual.css"
 
 if ! command -v mandoc >/dev/null; then
 	echo "make html: mandoc is missing (Debian: mandoc)" >&2

@@ -130,12 +130,14 @@ look() {
 calls() {
 	for wing in base os store intake pending engine api view; do
 		[ -d "$1/$wing" ] || continue
-		find "$1/$wing" -name '*.o' >"$work/objects"
+		# From there, so that no name has a space.
 		# shellcheck disable=SC2086 # nm may come with options
-		xargs $NM -g --defined-only <"$work/objects" |
+		(cd "$1" && find "$wing" -name '*.o' -exec \
+			$NM -g --defined-only {} +) |
 			awk 'NF == 3 { print "has", $3 }'
 		# shellcheck disable=SC2086
-		[ "$wing" = os ] || xargs $NM -u -A <"$work/objects" |
+		[ "$wing" = os ] || (cd "$1" && find "$wing" -name '*.o' \
+			-exec $NM -u -A {} +) |
 			awk -v from="$wing" '{
 				sub(/:.*/, "", $1)
 				print "calls", $NF, $1, from

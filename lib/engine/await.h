@@ -74,8 +74,8 @@ static bool await_goes_on(const struct slot *s, uint64_t id, uint32_t ticket)
  * is by CLOCK_MONOTONIC.  ticket: after a disarm, that of the run; else 0.
  * Must not be called from that callback.
  *
- * The ticket changes under the lock, so the lock orders what the run wrote.  (To
- * load the ticket with acquire would not: its stores are relaxed.)
+ * The ticket changes under the lock, so the lock orders what the run wrote.
+ * (To load the ticket with acquire would not: its stores are relaxed.)
  */
 TT_PART int await_end(struct await *a, struct bucket *b, struct slot *s,
 		      uint64_t id, uint32_t ticket, int64_t deadline, int r)

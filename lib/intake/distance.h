@@ -26,8 +26,8 @@
  * and beyond that 16 times.
  *
  * (With eight classes, each 16 times as wide, one of a million timers that all
- * expire within two seconds took 982 ns of CPU time instead of 966, and one that
- * is cancelled as much as so, with two CPUs.)
+ * expire within two seconds took 982 ns of CPU time instead of 966, and one
+ * that is cancelled as much as so, with two CPUs.)
  */
 #pragma once
 

@@ -12,8 +12,8 @@
  * that is behind, or that has very many timers.  Without them it would have to
  * sort everything that was due over a longer time: the more it was behind, the
  * slower it would be.  The last one is for a process that was stopped for more
- * than four seconds.  (After 22 s, each of a million timers took 657 ns with it,
- * and 721 without.)
+ * than four seconds.  (After 22 s, each of a million timers took 657 ns with
+ * it, and 721 without.)
  *
  * A level has room for two slices of the next one.  So a slice that is long can
  * be opened block by block before its time.  (If half a million entries are

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # mandoc and groff find nothing to say about the man pages, and set no line that
-# is wider than a terminal of 80 columns, nor a table that a printed page or its
-# own columns cannot hold.
+# is wider than a terminal of 80 columns, of which man(1) uses 78, nor a table
+# that a printed page or its own columns cannot hold.
 set -eu
 srcdir=${srcdir:?run this by make check}
 
@@ -34,7 +34,8 @@ for page in $pages; do
 	mandoc -T lint -W warning "$page" || fail "mandoc: $page"
 	mandoc -T ascii -O width=80 "$page" | sed 's/.\x08//g' |
 		too_wide "mandoc: $page" && failed=1
-	for device in 'ascii -rLL=80n -P -cbou' 'ps -P -pa4' 'ps -P -pletter'; do
+	for device in 'ascii -rLL=78n -P -cbou' 'ascii -rLL=80n -P -cbou' \
+		'ps -P -pa4' 'ps -P -pletter'; do
 		# shellcheck disable=SC2086 # a list of options
 		said=$(groff -ww -t -man -T $device "$page" 2>&1 >/dev/null)
 		[ -z "$said" ] || fail "groff -T $device: $page: $said"
