@@ -22,6 +22,7 @@ run() {
 }
 
 run unit/test_prepare
+run unit/test_disarm
 run unit/test_prepare_race
 run unit/test_api
 run unit/test_cancel_wait
