@@ -33,6 +33,7 @@ run unit/test_leave
 run unit/test_life
 run unit/test_limit
 run unit/test_matching
+run unit/test_matching_race
 run unit/test_metrics
 run unit/test_next
 run unit/test_failures
