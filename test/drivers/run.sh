@@ -22,6 +22,7 @@ run() {
 }
 
 run unit/test_prepare
+run unit/test_disarm
 run unit/test_prepare_race
 run unit/test_api
 run unit/test_cancel_wait
@@ -32,6 +33,7 @@ run unit/test_leave
 run unit/test_life
 run unit/test_limit
 run unit/test_matching
+run unit/test_matching_race
 run unit/test_metrics
 run unit/test_next
 run unit/test_failures

@@ -7,6 +7,10 @@
 
 model=$(cd "$(dirname "$0")" && pwd)/$1
 lib=$(cd "$(dirname "$0")/../../lib" && pwd)
+# The model with the files that it includes.
+# shellcheck disable=SC2046 # their names have no spaces
+text=$(cd "$(dirname "$0")" &&
+	cat "$1" $(sed -n 's/^#include "\(.*\)"$/\1/p' "$1"))
 
 # The table in the model says which functions its steps are: a line for each
 # step and file.  All of them must be there.
@@ -14,7 +18,7 @@ tab=$(printf '\t')
 row="\([a-z_]*\)[$tab ]*\([a-z/]*\/[a-z_]*\.[ch] [a-z_ ]*\)"
 table=$(sed -n "s/^ \*$tab$row\$/\1 \2/p" "$model")
 is_step() {
-	grep -Eq "^(inline|proctype) $1\(" "$model"
+	printf '%s\n' "$text" | grep -Eq "^(inline|proctype) $1\("
 }
 is_function() {
 	grep -Eq "^[a-zA-Z].*[ *]$2\(" "$lib/$1"
@@ -33,7 +37,8 @@ done <<END
 $table
 END
 # But for who uses the code, and the time.
-steps=$(sed -n 's/^\(inline\|proctype\) \([a-z_]*\)(.*/\2/p' "$model")
+steps=$(printf '%s\n' "$text" |
+	sed -n 's/^\(inline\|proctype\) \([a-z_]*\)(.*/\2/p')
 for step in $steps; do
 	case $step in
 	clock | thread | user) continue ;;
