@@ -34,7 +34,31 @@ static void *wait_in_thread(void *arg)
 	return NULL;
 }
 
-/* Threads that are inside, and asleep or about to be. */
+/* Threads that have cancelled a timer which runs, and wait for its end. */
+static atom32 asleep;
+
+void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline);
+void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline);
+
+void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
+			     int64_t deadline)
+{
+	const atom32 *ends = tt->engine.await.ends;
+	bool awaits = word >= ends && word < ends + AWAIT_WORDS;
+
+	if (awaits)
+		atom32_add(&asleep, 1);
+	do
+		__real_futex_wait_until(word, expected, clock, deadline);
+	while (awaits && atom32_load_acquire(word) == expected &&
+	       clock_now(clock) < deadline);
+	if (awaits)
+		atom32_add(&asleep, UINT32_MAX);
+}
+
+/* Threads that are inside, before their cancel or after it. */
 static unsigned waiting(void)
 {
 	return atom32_load(&tt->engine.await.waiting);
@@ -50,7 +74,7 @@ static void start_waiters(struct canceller *w, unsigned n, timerthread_id id)
 						wait_in_thread, &w[i]),
 				 0);
 	}
-	while (waiting() < n)
+	while (atom32_load(&asleep) < n)
 		sched_yield();
 }
 
