@@ -10,13 +10,9 @@
 #pragma once
 
 #include "fixture.h"
+#include "wrapped_wait.h"
 
 static __thread void (*before_wait)(void), (*after_wait)(void);
-
-void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
-void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
 
 void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 			     int64_t deadline)

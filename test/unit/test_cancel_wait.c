@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "timers.h"
+#include "wrapped_wait.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -37,25 +38,19 @@ static void *wait_in_thread(void *arg)
 /* Threads that have cancelled a timer which runs, and wait for its end. */
 static atom32 asleep;
 
-void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
-void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
-
 void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 			     int64_t deadline)
 {
 	const atom32 *ends = tt->engine.await.ends;
 	bool awaits = word >= ends && word < ends + AWAIT_WORDS;
 
-	if (awaits)
-		atom32_add(&asleep, 1);
-	do
+	if (!awaits) {
 		__real_futex_wait_until(word, expected, clock, deadline);
-	while (awaits && atom32_load_acquire(word) == expected &&
-	       clock_now(clock) < deadline);
-	if (awaits)
-		atom32_add(&asleep, UINT32_MAX);
+		return;
+	}
+	atom32_add(&asleep, 1);
+	wait_whole(word, expected, clock, deadline);
+	atom32_add(&asleep, UINT32_MAX);
 }
 
 /* Threads that are inside, before their cancel or after it. */

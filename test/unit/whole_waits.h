@@ -7,19 +7,10 @@
  */
 #pragma once
 
-#include "os/clock.h"
-#include "os/futex.h"
-
-void __real_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
-void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
-			     int64_t deadline);
+#include "wrapped_wait.h"
 
 void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 			     int64_t deadline)
 {
-	do
-		__real_futex_wait_until(word, expected, clock, deadline);
-	while (atom32_load_acquire(word) == expected &&
-	       clock_now(clock) < deadline);
+	wait_whole(word, expected, clock, deadline);
 }
