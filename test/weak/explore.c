@@ -404,6 +404,11 @@ static struct value *put(struct word *w, unsigned place, uint64_t is)
 	return v;
 }
 
+static bool is_plain(const volatile void *p)
+{
+	return me < 0 || (weak.is_plain && weak.is_plain(p));
+}
+
 static void begin_operation(void)
 {
 	let_others();
@@ -415,7 +420,7 @@ static uint64_t load(const volatile void *p, size_t size, int order)
 	struct word *w;
 	struct value *v;
 
-	if (me < 0)
+	if (is_plain(p))
 		return memory_load(p, size);
 	begin_operation();
 	w = find_word(p, size);
@@ -443,7 +448,7 @@ static void store(volatile void *p, size_t size, uint64_t is, int order)
 	struct word *w;
 	struct value *v;
 
-	if (me < 0) {
+	if (is_plain(p)) {
 		memory_store(p, size, is);
 		return;
 	}
@@ -474,7 +479,7 @@ static uint64_t swap(volatile void *p, size_t size, uint64_t from, uint64_t to,
 	struct word *w;
 	struct value *v;
 
-	if (me < 0) {
+	if (is_plain(p)) {
 		uint64_t was = memory_load(p, size);
 
 		if (was == from)
@@ -500,7 +505,7 @@ static uint64_t add(volatile void *p, size_t size, uint64_t n, int order)
 	struct value *v;
 	uint64_t was;
 
-	if (me < 0) {
+	if (is_plain(p)) {
 		was = memory_load(p, size);
 		memory_store(p, size, was + n);
 		return was;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WEAK_THREADS 3
@@ -13,6 +14,10 @@ struct weak {
 	void (*setup)(void); /* all that the threads use: each time anew */
 	void (*thread[WEAK_THREADS])(void); /* NULL: there is none */
 	void (*check)(void);                /* they have ended */
+
+	/* NULL, or: is it like other atomic words, so that it is no matter when
+	   it is accessed?  Without that each more takes executions. */
+	bool (*is_plain)(const volatile void *word);
 };
 
 extern const struct weak weak;

@@ -11,10 +11,10 @@ set -eu
 # last, in one execution.
 bounds() {
 	case $1 in
-	giveback | handover | held_up | later | rearm | sweep | \
-		wait | wakeup)
+	handover | held_up | later | rearm | sweep | wait | wakeup)
 		echo 2 1
 		;;
+	giveback) echo 3 2 ;;
 	lock | reuse | stop) echo 3 1 ;;
 	*) echo 4 3 ;;
 	esac
