@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -74,6 +75,28 @@ static void handle(int signal)
 {
 	(void)signal;
 	atomic_fetch_add(&handled, 1);
+}
+
+/*
+ * What pthread_join is in this program, by the linker's --wrap.  In its own,
+ * ThreadSanitizer calls a handler at once, as in all that may block; but there
+ * it frees memory, too: the handler may wait for a lock that this thread has.
+ */
+int __real_pthread_join(pthread_t t, void **value);
+int __wrap_pthread_join(pthread_t t, void **value);
+int __wrap_pthread_join(pthread_t t, void **value)
+{
+	sigset_t mine, before;
+	int r;
+
+	if (__tsan_init == NULL)
+		return __real_pthread_join(t, value);
+	sigemptyset(&mine);
+	sigaddset(&mine, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &mine, &before);
+	r = __real_pthread_join(t, value);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
 }
 
 /* One of this process's threads. */
