@@ -4,11 +4,12 @@
 Plants faults into a copy of the sources, one at a time, and says which tests
 notice.
 
-    run.py SOURCES BUILD [WORD...]
+    run.py [-j N] SOURCES BUILD [WORD...]
 
-BUILD is a directory for the copy and what is made of it; an earlier one is used
-again.  With WORDs only faults whose titles have one of them are planted.  The
-faults are in the files *.mutants beside this; their form:
+BUILD is a directory for copies and what is made of them; an earlier one is used
+again.  N faults are tried at a time, each in a copy of its own.  With WORDs only
+faults whose titles have one of them are planted.  The faults are in the files
+*.mutants beside this; their form:
 
     == TITLE
     file: PATH
@@ -26,10 +27,14 @@ notice, or that changes nothing; then none is run, but it must still apply.
 Faults in lib/os/posix are planted in a build with POSIX alone.
 """
 
+import argparse
 import os
 import pathlib
+import queue
+import signal
 import subprocess
 import sys
+import threading
 
 HERE = pathlib.Path(__file__).parent
 TIMEOUT_S = 300
@@ -71,16 +76,23 @@ def read_all(directory):
 
 
 def run(command, cwd, seconds=None, **env):
-    """Its status; None: it took too long."""
+    """Its status; None: it took too long.  No process of it is left."""
     clean = {k: v for k, v in os.environ.items()
              if not k.startswith(("TT_", "CK_"))}
+    process = subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL, env=dict(clean, **env),
+        start_new_session=True)
     try:
-        return subprocess.run(
-            command, cwd=cwd, timeout=seconds, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-            env=dict(clean, **env)).returncode
+        return process.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
 
 
 def copy_of(sources, build):
@@ -156,37 +168,69 @@ def plant(mutant, copy, made):
         path.write_text(text)
 
 
+class Place:
+    """A copy of the sources, and what is made of it, for one fault at a time."""
+
+    def __init__(self, sources, build, systems):
+        self.copy = copy_of(sources, build)
+        self.made = {s: prepare(self.copy, build, s) for s in systems}
+
+    def check_sound(self, mutants):
+        for system, made in self.made.items():
+            check_sound({t for m in mutants if m.system == system
+                         for t in m.killers or []}, self.copy, made)
+
+    def verdict(self, mutant):
+        by, wrong = plant(mutant, self.copy, self.made[mutant.system])
+        if wrong:
+            return "failed", "FAILED: " + wrong
+        if mutant.survives:
+            return "known", "survives: " + mutant.survives
+        if by:
+            return "killed", "killed by " + " ".join(by)
+        return "failed", "FAILED: nobody has noticed"
+
+
+def work(place, todo, count):
+    while True:
+        try:
+            mutant = todo.get_nowait()
+        except queue.Empty:
+            return
+        kind, text = place.verdict(mutant)
+        count[kind].append(mutant)
+        print("%s: %s: %s" % (mutant.where, mutant.title, text), flush=True)
+
+
 def main():
-    sources, build = (pathlib.Path(a).absolute() for a in sys.argv[1:3])
-    words = sys.argv[3:]
-    killed = failed = known = 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-j", type=int, default=1, metavar="N")
+    parser.add_argument("sources", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("words", nargs="*")
+    args = parser.parse_args()
+    sources, build = args.sources.absolute(), args.build.absolute()
+    todo = queue.Queue()
     mutants = [m for m in read_all(sources / "test" / "mutants")
-               if not words or any(w in m.title for w in words)]
+               if not args.words or any(w in m.title for w in args.words)]
     if not mutants:
         sys.exit("no fault has such words in its title")
-    copy = copy_of(sources, build)
-    made = {s: prepare(copy, build, s) for s in {m.system for m in mutants}}
-    for system in made:
-        check_sound({t for m in mutants if m.system == system
-                     for t in m.killers or []}, copy, made[system])
+    systems = {m.system for m in mutants}
+    places = [Place(sources, build / str(i), systems)
+              for i in range(max(1, args.j))]
+    places[0].check_sound(mutants)
     for mutant in mutants:
-        by, wrong = plant(mutant, copy, made[mutant.system])
-        if wrong:
-            failed += 1
-            verdict = "FAILED: " + wrong
-        elif mutant.survives:
-            known += 1
-            verdict = "survives: " + mutant.survives
-        elif by:
-            killed += 1
-            verdict = "killed by " + " ".join(by)
-        else:
-            failed += 1
-            verdict = "FAILED: nobody has noticed"
-        print("%s: %s: %s" % (mutant.where, mutant.title, verdict),
-              flush=True)
-    print("%d killed, %d known to survive, %d failed" % (killed, known, failed))
-    sys.exit(failed != 0)
+        todo.put(mutant)
+    count = {"killed": [], "known": [], "failed": []}
+    workers = [threading.Thread(target=work, args=(p, todo, count))
+               for p in places]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    print("%d killed, %d known to survive, %d failed" %
+          tuple(len(count[k]) for k in ("killed", "known", "failed")))
+    sys.exit(len(count["killed"] + count["known"]) != len(mutants))
 
 
 main()

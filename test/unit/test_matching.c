@@ -206,11 +206,14 @@ START_TEST(each_once)
 			ck_assert_int_eq(cancel(s[i].id), 0);
 		if (i % 7 == 1)
 			ck_assert_int_eq(arm(s[i].id, 0), 0);
-		left += i % 7 > 1;
+		left += i % 7 > 2;
 		if (i % 100 == 0)
 			settle();
 	}
 	settle();
+	/* Their slots are not free yet when the walk comes. */
+	for (int i = 2; i < N; i += 7)
+		ck_assert_int_eq(cancel(s[i].id), 0);
 	ck_assert_int_eq(timerthread_cancel_matching(tt, match_none, visit, &n),
 			 0);
 	ck_assert_int_eq(n, left);
