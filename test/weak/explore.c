@@ -406,7 +406,7 @@ static struct value *put(struct word *w, unsigned place, uint64_t is)
 
 static bool is_plain(const volatile void *p)
 {
-	return me < 0 || (weak.is_plain && weak.is_plain(p));
+	return me < 0 || (weak_is_plain && weak_is_plain(p));
 }
 
 static void begin_operation(void)

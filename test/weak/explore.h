@@ -14,10 +14,6 @@ struct weak {
 	void (*setup)(void); /* all that the threads use: each time anew */
 	void (*thread[WEAK_THREADS])(void); /* NULL: there is none */
 	void (*check)(void);                /* they have ended */
-
-	/* NULL, or: is it like other atomic words, so that it is no matter when
-	   it is accessed?  Without that each more takes executions. */
-	bool (*is_plain)(const volatile void *word);
 };
 
 extern const struct weak weak;
@@ -39,3 +35,9 @@ void weak_exit(void);
 
 /* Its number. */
 int weak_self(void);
+
+/*
+ * A harness may define it: is an atomic word like another one, so that it is no
+ * matter when it is accessed?  Each that is not takes executions.
+ */
+bool weak_is_plain(const volatile void *word) __attribute__((weak));
