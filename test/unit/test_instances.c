@@ -87,7 +87,7 @@ START_TEST(started_once)
 }
 END_TEST
 
-enum { ROUNDS = 2000 };
+enum { ROUNDS = 500 };
 
 static void *create_and_destroy(void *arg)
 {

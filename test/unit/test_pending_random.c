@@ -105,7 +105,7 @@ static void begin_to_fail(void)
  */
 static uint32_t random_steps(bool fail, int spread)
 {
-	enum { STEPS = 12000 };
+	enum { STEPS = 6000 };
 	uint64_t rng = test_seed();
 	uint32_t failures = 0;
 
