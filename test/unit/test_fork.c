@@ -550,7 +550,7 @@ static void child_of_load(void)
 /* Where a fork is slow, fewer have to do. */
 START_TEST(fork_under_load)
 {
-	enum { FORKS = 300, FORKS_MIN = 20, SECONDS = 4 };
+	enum { FORKS = 150, FORKS_MIN = 20, SECONDS = 4 };
 	pthread_t threads[LOADERS];
 	time_t end = time(NULL) + SECONDS;
 	int forks;

@@ -532,7 +532,7 @@ static void turn_to_the_end(void)
  */
 START_TEST(keeps_few_blocks)
 {
-	enum { N = 100000, ROUNDS = 4 };
+	enum { N = 50000, ROUNDS = 4 };
 	static uint64_t ids[N];
 
 	bare_begin(2, CLOCK_MONOTONIC);
