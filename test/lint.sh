@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # The form of the sources: C is laid out as clang-format does it, in 80
-# columns, and scripts leave shellcheck nothing to say.  clang-format 14 and 19
-# lay it out the same way; packaging/README says more.
+# columns, as what is to be read as text; and scripts leave shellcheck nothing
+# to say.  clang-format 14 and 19 lay it out the same way; packaging/README says
+# more.
 set -eu
 srcdir=${srcdir:?run this by make check}
 
@@ -20,7 +21,8 @@ find include lib test examples -name '*.[ch]' -exec \
 	clang-format --dry-run -Werror {} + || failed=1
 
 # Comments too, which clang-format leaves as they are.
-find include lib test examples -name '*.[ch]' -exec awk '
+find HACKING NEWS README SECURITY include lib test examples \
+	\( -name '*.[ch]' -o ! -name '*.*' -name '[A-Z]*' \) -type f -exec awk '
 	{
 		width = 0
 		for (i = 1; i <= length($0); i++)
