@@ -31,6 +31,7 @@ import argparse
 import os
 import pathlib
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,8 +113,10 @@ def prepare(copy, build, system):
     made = build / ("made" if system == "auto" else "made-" + system)
     if not (made / "Makefile").exists():
         made.mkdir(exist_ok=True)
-        if run([copy / "configure", "CFLAGS=-O1 -g", "--with-os=" + system],
-               made) != 0:
+        # After each fault all that it changed is compiled as it was before.
+        cc = ["CC=ccache gcc"] if shutil.which("ccache") else []
+        if run([copy / "configure", "CFLAGS=-O1 -g", "--with-os=" + system]
+               + cc, made) != 0:
             sys.exit("configure failed; see %s/config.log" % made)
     if run(["make", "-j2", "libcore.a"], made) != 0:
         sys.exit("make failed in %s" % made)
