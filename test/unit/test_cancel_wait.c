@@ -41,7 +41,8 @@ static atom32 asleep;
 void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 			     int64_t deadline)
 {
-	const atom32 *ends = tt->engine.await.ends;
+	/* The thread of one that was destroyed may be here, too. */
+	const atom32 *ends = shown_tt()->engine.await.ends;
 	bool awaits = word >= ends && word < ends + AWAIT_WORDS;
 
 	if (!awaits) {
