@@ -256,6 +256,84 @@ START_TEST(stop_waits_for_the_end_of_the_thread)
 }
 END_TEST
 
+static sem_t may_look, stop_sleeps, may_end;
+
+static void end_when_told(void *value)
+{
+	(void)value;
+	wait_for(&may_end);
+}
+
+static void tell(void)
+{
+	sem_post(&stop_sleeps);
+}
+
+/* It is woken, and goes on when another thread has begun to join. */
+static void go_on_late(void)
+{
+	after_wait = NULL;
+	wait_for(&may_look);
+}
+
+static void *stop_late(void *arg)
+{
+	before_wait = tell;
+	after_wait = go_on_late;
+	return timerthread_stop(tt) == 0 ? NULL : arg;
+}
+
+static void *destroy(void *arg)
+{
+	(void)arg;
+	timerthread_destroy(tt);
+	return NULL;
+}
+
+static bool joins(void)
+{
+	bool joined;
+
+	pthread_mutex_lock(&tt->mutex);
+	joined = tt->joined;
+	pthread_mutex_unlock(&tt->mutex);
+	return joined;
+}
+
+/* It joins, and waits for the stop, which waits for the join. */
+START_TEST(destroy_tells_a_stop_of_the_join)
+{
+	pthread_t stop, destroyer;
+	void *r;
+
+	sem_init(&may_look, 0, 0);
+	sem_init(&stop_sleeps, 0, 0);
+	sem_init(&may_end, 0, 0);
+	ck_assert_int_eq(pthread_key_create(&key, end_when_told), 0);
+	setup();
+	ck_assert_int_eq(
+		timerthread_set_thread_hooks(tt, have_it_end_slowly, NULL, tt),
+		0);
+	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
+	wait_for(&ran);
+	ck_assert_int_eq(pthread_create(&stop, NULL, stop_late, tt), 0);
+	wait_for(&stop_sleeps);
+	ck_assert_int_eq(pthread_create(&destroyer, NULL, destroy, NULL), 0);
+	wait_for_joiners(2);
+	sem_post(&go);
+	while (!joins())
+		sched_yield();
+	sem_post(&may_look);
+	wait_for(&stop_sleeps);
+	sem_post(&may_end);
+	pthread_join(stop, &r);
+	ck_assert_ptr_null(r);
+	pthread_join(destroyer, NULL);
+	pthread_key_delete(key);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -266,6 +344,7 @@ int main(void)
 		attributes_without_privileges,
 		a_thread_that_cannot_be_made,
 		stop_waits_for_the_end_of_the_thread,
+		destroy_tells_a_stop_of_the_join,
 	};
 
 	return RUN_TESTS("timer_thread", tests);
