@@ -12,10 +12,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <timerthread.h>
 
 static struct timerthread *tt;
-static atomword shown; /* the same for a thread that may be another one's */
+/* The same for a thread that may be another one's. */
+static _Atomic(struct timerthread *) published;
 static sem_t ran, go;
 
 static inline void setup(void)
@@ -23,12 +25,7 @@ static inline void setup(void)
 	sem_init(&ran, 0, 0);
 	sem_init(&go, 0, 0);
 	ck_assert_int_eq(timerthread_create(&tt), 0);
-	atomword_store_release(&shown, (uintptr_t)tt);
-}
-
-static inline struct timerthread *shown_tt(void)
-{
-	return (struct timerthread *)atomword_load_acquire(&shown);
+	atomic_store(&published, tt);
 }
 
 static inline void start(void)

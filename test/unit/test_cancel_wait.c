@@ -42,7 +42,7 @@ void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 			     int64_t deadline)
 {
 	/* The thread of one that was destroyed may be here, too. */
-	const atom32 *ends = shown_tt()->engine.await.ends;
+	const atom32 *ends = atomic_load(&published)->engine.await.ends;
 	bool awaits = word >= ends && word < ends + AWAIT_WORDS;
 
 	if (!awaits) {
