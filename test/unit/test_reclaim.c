@@ -542,6 +542,25 @@ START_TEST(is_told_seldom)
 END_TEST
 
 /*
+ * More than a third of what an unsigned number counts live, on a machine that
+ * has the memory: three times as many is no small number.
+ */
+START_TEST(is_told_seldom_where_very_many_live)
+{
+	const uint32_t live = UINT32_C(3) << 29;
+
+	begin(1);
+	turn();
+	garbage_set_limit(&engine.wakeup, live);
+	atom32_store(&engine.wakeup.used, live);
+	for (int i = 0; i < CROWD; i++)
+		schedule(now() + far + i);
+	ck_assert(!is_told());
+	bare_end();
+}
+END_TEST
+
+/*
  * Pairs among timers that stay, and hide the others from recycling.  Entries
  * become far more than slots, again and again: the driver is told, and sifts.
  */
@@ -777,6 +796,7 @@ int main(void)
 		forgets_the_entries_of_the_disarmed,
 		is_told_of_garbage,
 		is_told_seldom,
+		is_told_seldom_where_very_many_live,
 		is_told_of_entries,
 		is_told_of_entries_elsewhere,
 		gives_memory_back,

@@ -8,6 +8,7 @@
 #include "tasks.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 /* What the library has told last, and how often. */
 static struct seen {
@@ -443,11 +444,46 @@ START_TEST(two_that_began_at_once)
 }
 END_TEST
 
+static void *end_run(void *running)
+{
+	ck_assert(runs_end(running));
+	return NULL;
+}
+
+/*
+ * Runs that began on one CPU may end on several, at the same time: who comes
+ * for the lock has counted nothing yet, or what another counts would be lost.
+ */
+START_TEST(measured_under_the_lock)
+{
+	struct histogram_counts counts = {.longest = 0};
+	struct running run;
+	struct runs r;
+	pthread_t t;
+
+	ck_assert(runs_open(&r, 1));
+	ck_assert(runs_begin(&r, &run));
+	run.timing = (struct timing){.ran = true, .run_time = 5};
+	lock_acquire(&r.part->lock);
+	ck_assert_int_eq(pthread_create(&t, NULL, end_run, &run), 0);
+	while (atom32_load(&r.part->lock.slept) == 0)
+		sched_yield();
+	histogram_add_to(&counts, &r.part->measured.run_time);
+	ck_assert_uint_eq(histogram_number(&counts), 0);
+	lock_release(&r.part->lock);
+	pthread_join(t, NULL);
+	histogram_add_to(&counts, &r.part->measured.run_time);
+	ck_assert_uint_eq(histogram_number(&counts), 1);
+	runs_free(&r);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		arguments,
 		two_that_began_at_once,
+		measured_under_the_lock,
 		one_that_hangs,
 		since_its_own_beginning,
 		while_they_change,

@@ -265,6 +265,31 @@ START_TEST(not_for_what_is_later)
 }
 END_TEST
 
+/* The loop may add the slack to the time that it was told: no less will do. */
+START_TEST(for_what_is_earlier_by_less_than_the_slack)
+{
+	int64_t base;
+
+	setup_waking();
+	ck_assert_int_eq(timerthread_set_slack(tt, HOUR), 0);
+	ck_assert_int_eq(start_polled(), 0);
+	base = now() + 100 * HOUR;
+	schedule(base, never, NULL);
+	ck_assert_int_le(go_round(), base);
+	atom32_store(&wakes, 0);
+	schedule(base - 1, never, NULL);
+	check_wakes(1);
+	ck_assert_int_le(next_deadline(), base - 1);
+	schedule(base - HOUR, never, NULL);
+	check_wakes(2);
+	/* What it sleeps for already is later. */
+	ck_assert_int_le(next_deadline(), base - HOUR);
+	schedule(base - 1, never, NULL);
+	check_wakes(2);
+	end();
+}
+END_TEST
+
 /* Nor because timers are cancelled or disarmed, or never run. */
 START_TEST(not_for_what_needs_no_work)
 {
@@ -838,6 +863,7 @@ int main(void)
 		in_a_child,
 		once_for_what_is_earlier,
 		not_for_what_is_later,
+		for_what_is_earlier_by_less_than_the_slack,
 		not_for_what_needs_no_work,
 		for_what_was_moved,
 		at_a_stop,
