@@ -14,7 +14,7 @@ bounds() {
 	handover | held_up | later | rearm | sweep | wait | wakeup)
 		echo 2 1
 		;;
-	giveback) echo 3 2 ;;
+	giveback | refused) echo 3 2 ;;
 	lock | reuse | stop) echo 3 1 ;;
 	*) echo 4 3 ;;
 	esac

@@ -5,7 +5,7 @@
 
 # shellcheck disable=SC2034
 harnesses='arm cap disarm fire giveback handover held_up later lock periodic
-	rearm reuse sighting stop sweep wait wakeup'
+	rearm refused reuse sighting stop sweep wait wakeup'
 
 bugs() {
 	case $1 in
@@ -19,6 +19,7 @@ bugs() {
 	lock) echo NO_NAP NO_WAKE RELAXED_RELEASE ;;
 	periodic) echo NO_RELEASE NOT_REPEATING ;;
 	rearm) echo TWO_STEPS ;;
+	refused) echo RELAXED_FULL RELAXED_PLACES ;;
 	reuse) echo SAME_GENERATION SAME_TICKET TAKEN_LATE ;;
 	sighting) echo RELAXED_SHOW RELAXED_LOOK NO_SECOND_LOOK ;;
 	stop | wakeup) echo NO_CHANGE NO_KICK READ_LATE NO_LOCK ;;
