@@ -456,6 +456,50 @@ START_TEST(ids_that_name_nothing)
 }
 END_TEST
 
+static atom32 looks, grown;
+
+/* In all slots of the first chunk, once more after that was made. */
+static void *look_for_made_up(void *arg)
+{
+	bool over;
+
+	do {
+		over = atom32_load(&grown) != 0;
+		for (uint64_t i = 64; i < 128; i++)
+			ck_assert_int_eq(
+				timerthread_cancel(
+					tt, UINT64_C(0x7ffffff1) << 32 | i),
+				-ENOENT);
+		atom32_store(&looks, 1);
+	} while (!over);
+	return arg;
+}
+
+/*
+ * In slots that come into being meanwhile, and of which nobody has told.
+ * ThreadSanitizer sees whether their zeros come before them.
+ */
+START_TEST(ids_that_name_nothing_yet)
+{
+	for (int round = 0; round < 20; round++) {
+		pthread_t t;
+
+		setup();
+		ck_assert_int_eq(timerthread_set_buckets(tt, 1), 0);
+		ck_assert_int_eq(driver_start(tt), 0);
+		looks = grown = 0;
+		ck_assert_int_eq(
+			pthread_create(&t, NULL, look_for_made_up, NULL), 0);
+		while (atom32_load(&looks) == 0)
+			sched_yield();
+		schedule(TIMERTHREAD_NEVER, never, NULL);
+		atom32_store(&grown, 1);
+		pthread_join(t, NULL);
+		end();
+	}
+}
+END_TEST
+
 static timerthread_id seen_id, given_id;
 
 static void look_at_id(void *arg)
@@ -664,6 +708,7 @@ int main(void)
 		cancel_take_gives_a_place_back,
 		cancel_take_gives_each_to_one,
 		ids_that_name_nothing,
+		ids_that_name_nothing_yet,
 		id_is_written_before_it_runs,
 		enoent_shows_what_the_callback_wrote,
 		calls_from_a_callback,
