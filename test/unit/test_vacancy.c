@@ -131,6 +131,27 @@ START_TEST(not_while_the_peak_is_near)
 }
 END_TEST
 
+/* However few there were at its beginning and are at its end. */
+START_TEST(a_peak_in_the_middle_of_a_window)
+{
+	begin_full();
+	free_all();
+	pass_periods();
+	ck_assert_uint_gt(vacancy_surplus(&t), 0);
+	for (; n_taken < N / 4; n_taken++) {
+		taken[n_taken] = take(&t);
+		arm(taken[n_taken], 0, NULL);
+	}
+	free_all();
+	ck_assert_uint_eq(vacancy_surplus(&t), 0);
+	vacancy_next_window(&t);
+	ck_assert_uint_eq(vacancy_surplus(&t), 0);
+	vacancy_next_window(&t);
+	ck_assert_uint_gt(vacancy_surplus(&t), 0);
+	end();
+}
+END_TEST
+
 START_TEST(as_many_times_as_were_used)
 {
 	begin_full();
@@ -443,6 +464,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		not_while_the_peak_is_near,
+		a_peak_in_the_middle_of_a_window,
 		as_many_times_as_were_used,
 		what_is_half_used_up_keeps_its_word,
 		the_memory_is_gone,
