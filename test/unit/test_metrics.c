@@ -373,6 +373,44 @@ START_TEST(dumps)
 }
 END_TEST
 
+/* From the present, which the clock does not leave meanwhile. */
+START_TEST(dumps_how_far_deadlines_are)
+{
+	static const struct {
+		int64_t deadline;
+		const char *text;
+	} timers[] = {
+		{INT64_MIN, "9223372046.854775808 s ago"},
+		{4000000000, "6.000000000 s ago"},
+		{9999999999, "0.000000001 s ago"},
+		{10000000000, "0.000000000 s ago"},
+		{12500000000, "in 2.500000000 s"},
+		{TIMERTHREAD_NEVER - 1, "in 9223372026.854775806 s"},
+		{TIMERTHREAD_NEVER, "never"},
+	};
+	const size_t n = sizeof(timers) / sizeof(timers[0]);
+	const char *l;
+
+	setup();
+	ck_assert_int_eq(timerthread_start_virtual(tt, 10000000000), 0);
+	for (size_t i = 0; i < n; i++)
+		schedule(timers[i].deadline, never, NULL);
+	dump();
+	ck_assert_ptr_nonnull(
+		strstr(page, "first arrival: 9223372046.854775808 s ago\n"));
+	l = line(page, "nearest deadlines\n");
+	for (size_t i = 0; i < n; i++, l = strchr(l, '\n') + 1) {
+		char expected[80];
+
+		/* Behind the id. */
+		snprintf(expected, sizeof(expected), " %s: ", timers[i].text);
+		ck_assert_msg(strncmp(l + 20, expected, strlen(expected)) == 0,
+			      "not %s: %.80s", expected, l);
+	}
+	timerthread_destroy(tt);
+}
+END_TEST
+
 /* What is known of a function: its file and name, its file, or nothing. */
 START_TEST(dumps_names)
 {
@@ -494,6 +532,7 @@ int main(void)
 		labels,
 		the_longest_page,
 		dumps,
+		dumps_how_far_deadlines_are,
 		dumps_names,
 		dumps_each_clock,
 		dumps_what_runs_at_one_moment,
