@@ -22,6 +22,8 @@
  * Here one more child is the clients.  They kill two workers, and then let a
  * third one close an idle connection.
  */
+#define _POSIX_PTHREAD_SEMANTICS /* illumos: sigwait has two arguments */
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

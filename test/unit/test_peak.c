@@ -11,13 +11,13 @@
 #include "os/memory.c"
 #undef memory_alloc
 
+void *memory_alloc(size_t size);
+
 #include "virtual.h"
 
 enum { N = 100000 };
 
 static size_t asked; /* bytes of malloc's */
-
-void *memory_alloc(size_t size);
 
 void *memory_alloc(size_t size)
 {
