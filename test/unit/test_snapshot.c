@@ -170,6 +170,24 @@ START_TEST(how_long_they_run)
 }
 END_TEST
 
+/* The time that it was awake is the same twice as soon as it sleeps. */
+START_TEST(how_long_it_is_awake)
+{
+	uint64_t before, awake;
+
+	start();
+	schedule(timerthread_now(tt), post, &ran);
+	wait_for(&ran);
+	awake = stat_of(TIMERTHREAD_STAT_AWAKE_TIME);
+	do {
+		sched_yield();
+		before = awake;
+		awake = stat_of(TIMERTHREAD_STAT_AWAKE_TIME);
+	} while (awake != before);
+	end();
+}
+END_TEST
+
 /* What was due while another one ran is late by that. */
 START_TEST(how_late_they_begin)
 {
@@ -297,7 +315,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		arguments,           of_other_instances,     how_long_they_run,
+		arguments,           of_other_instances,
+		how_long_they_run,   how_long_it_is_awake,
 		how_late_they_begin, a_deadline_of_long_ago,
 	};
 	const TTest *const not_virtual[] = {

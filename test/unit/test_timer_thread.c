@@ -264,7 +264,7 @@ static void end_when_told(void *value)
 	wait_for(&may_end);
 }
 
-static void tell(void)
+static void say_so(void)
 {
 	sem_post(&stop_sleeps);
 }
@@ -278,7 +278,7 @@ static void go_on_late(void)
 
 static void *stop_late(void *arg)
 {
-	before_wait = tell;
+	before_wait = say_so;
 	after_wait = go_on_late;
 	return timerthread_stop(tt) == 0 ? NULL : arg;
 }
