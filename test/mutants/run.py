@@ -89,11 +89,19 @@ def run(command, cwd, seconds=None, **env):
     except subprocess.TimeoutExpired:
         return None
     finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill_session(process.pid)
         process.wait()
+
+
+def kill_session(sid):
+    """Check gives each test a process group of its own, but no session."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == sid:
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
 
 
 def copy_of(sources, build):
