@@ -28,32 +28,16 @@
 #elif defined(BUG_NO_RELEASE)
 #define atom32_store_release(a, value) atom32_store(a, value)
 #endif
-#include "engine/cap.h"
+#include "places.h"
 
-#include "checks/cap.h"
-
-#define CPUS   2
 #define PLACES 3
-
-static struct share shares[CPUS];
-static struct common_share common;
-static struct cap cap;
-static bool refused[2];
 
 /* The first thread has a place; one is in its share, and one in the common. */
 static void setup(void)
 {
-	for (int i = 0; i < CPUS; i++)
-		shares[i] = (struct share){.places.word = TALLY_CLOSED};
-	common = (struct common_share){.places = 1, .openings = 1};
-	cap = (struct cap){
-		.max = PLACES,
-		.cpus = {.n = CPUS},
-		.share = shares,
-		.common = &common,
-	};
+	begin_places(PLACES, 1);
+	common.openings = 1;
 	tally_open(&shares[0].places, 1);
-	refused[0] = refused[1] = false;
 }
 
 static void give_and_take(void)
@@ -69,11 +53,4 @@ static void take_two(void)
 	refused[1] = !first || !cap_take(&cap, 1);
 }
 
-static void check(void)
-{
-	weak_check(!refused[0] && !refused[1],
-		   "refused, but not all are taken");
-	weak_check(cap_free(&cap) == 0, "not as many places as there were");
-}
-
-const struct weak weak = {setup, {give_and_take, take_two, NULL}, check};
+const struct weak weak = {setup, {give_and_take, take_two, NULL}, check_places};

@@ -23,31 +23,14 @@
 #if defined(BUG_RELAXED_FULL) || defined(BUG_RELAXED_PLACES)
 #define atomword_load_acquire(a) atomword_load(a)
 #endif
-#include "engine/cap.h"
+#include "places.h"
 
-#include "checks/cap.h"
-
-#define CPUS   2
 #define PLACES 4
-
-static struct share shares[CPUS];
-static struct common_share common;
-static struct cap cap;
-static bool refused[2];
 
 /* The first thread has a place; the others are in the common share. */
 static void setup(void)
 {
-	for (int i = 0; i < CPUS; i++)
-		shares[i] = (struct share){.places.word = TALLY_CLOSED};
-	common = (struct common_share){.places = PLACES - 1, .openings = 0};
-	cap = (struct cap){
-		.max = PLACES,
-		.cpus = {.n = CPUS},
-		.share = shares,
-		.common = &common,
-	};
-	refused[0] = refused[1] = false;
+	begin_places(PLACES, PLACES - 1);
 }
 
 /* All but one, and that one is in the share. */
@@ -64,11 +47,4 @@ static void take(void)
 	refused[1] = !cap_take(&cap, 1);
 }
 
-static void check(void)
-{
-	weak_check(!refused[0] && !refused[1],
-		   "refused, but not all are taken");
-	weak_check(cap_free(&cap) == 0, "not as many places as there were");
-}
-
-const struct weak weak = {setup, {give_and_take, take, NULL}, check};
+const struct weak weak = {setup, {give_and_take, take, NULL}, check_places};
