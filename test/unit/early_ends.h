@@ -32,3 +32,28 @@ void __wrap_futex_wait_until(atom32 *word, uint32_t expected, clockid_t clock,
 	if (after_wait)
 		after_wait();
 }
+
+static sem_t stop_sleeps, stop_goes_on; /* each test makes its own */
+
+static void tell_that_stop_sleeps(void)
+{
+	sem_post(&stop_sleeps);
+}
+
+static void be_held_up(void)
+{
+	wait_for(&stop_goes_on);
+	after_wait = NULL;
+}
+
+/*
+ * A thread that tells of each of its sleeps in stop.  It is woken from the
+ * first, and does not get the mutex before stop_goes_on.  Returns arg, or NULL
+ * if stop has failed.
+ */
+static void *stop_late(void *arg)
+{
+	before_wait = tell_that_stop_sleeps;
+	after_wait = be_held_up;
+	return timerthread_stop(tt) == 0 ? arg : NULL;
+}

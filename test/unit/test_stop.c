@@ -298,28 +298,6 @@ static bool is_quiet(void)
 	return quiet;
 }
 
-static sem_t sleeps, goes_on;
-
-static void tell_once(void)
-{
-	before_wait = NULL;
-	sem_post(&sleeps);
-}
-
-static void be_held_up(void)
-{
-	wait_for(&goes_on);
-	after_wait = NULL;
-}
-
-/* It is woken, and does not get the mutex for long. */
-static void *stop_late(void *arg)
-{
-	before_wait = tell_once;
-	after_wait = be_held_up;
-	return stopper(arg);
-}
-
 static void tell_of_sleep(void)
 {
 	if (is_quiet())
@@ -342,20 +320,20 @@ START_TEST(destroy_is_the_last)
 {
 	pthread_t stop, destroy;
 
-	sem_init(&sleeps, 0, 0);
-	sem_init(&goes_on, 0, 0);
+	sem_init(&stop_sleeps, 0, 0);
+	sem_init(&stop_goes_on, 0, 0);
 	start();
 	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
 	wait_for(&ran);
 	ck_assert_int_eq(pthread_create(&stop, NULL, stop_late, tt), 0);
-	wait_for(&sleeps);
+	wait_for(&stop_sleeps);
 	ck_assert_int_eq(pthread_create(&destroy, NULL, destroy_and_tell, tt),
 			 0);
 	wait_for_joiners(2);
 	sem_post(&go);
 	wait_for(&ran);
 	ck_assert_uint_eq(atom32_load_acquire(&destroy_is_over), 0);
-	sem_post(&goes_on);
+	sem_post(&stop_goes_on);
 	pthread_join(stop, NULL);
 	pthread_join(destroy, NULL);
 	ck_assert_uint_eq(atom32_load_acquire(&destroy_is_over), 1);

@@ -227,7 +227,7 @@ static void end_slowly(void *value)
 	atomic_store(&ended, 1);
 }
 
-static void have_it_end_slowly(void *arg)
+static void set_value(void *arg)
 {
 	pthread_setspecific(key, arg);
 }
@@ -245,9 +245,9 @@ START_TEST(stop_waits_for_the_end_of_the_thread)
 	for (int i = 0; i < 5; i++) {
 		atomic_store(&ended, 0);
 		setup();
-		ck_assert_int_eq(timerthread_set_thread_hooks(
-					 tt, have_it_end_slowly, NULL, tt),
-				 0);
+		ck_assert_int_eq(
+			timerthread_set_thread_hooks(tt, set_value, NULL, tt),
+			0);
 		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 		run_threads(stop_and_see, 4);
 		end();
@@ -256,31 +256,12 @@ START_TEST(stop_waits_for_the_end_of_the_thread)
 }
 END_TEST
 
-static sem_t may_look, stop_sleeps, may_end;
+static sem_t may_end;
 
 static void end_when_told(void *value)
 {
 	(void)value;
 	wait_for(&may_end);
-}
-
-static void say_so(void)
-{
-	sem_post(&stop_sleeps);
-}
-
-/* It is woken, and goes on when another thread has begun to join. */
-static void go_on_late(void)
-{
-	after_wait = NULL;
-	wait_for(&may_look);
-}
-
-static void *stop_late(void *arg)
-{
-	before_wait = say_so;
-	after_wait = go_on_late;
-	return timerthread_stop(tt) == 0 ? NULL : arg;
 }
 
 static void *destroy(void *arg)
@@ -306,29 +287,28 @@ START_TEST(destroy_tells_a_stop_of_the_join)
 	pthread_t stop, destroyer;
 	void *r;
 
-	sem_init(&may_look, 0, 0);
+	sem_init(&stop_goes_on, 0, 0);
 	sem_init(&stop_sleeps, 0, 0);
 	sem_init(&may_end, 0, 0);
 	ck_assert_int_eq(pthread_key_create(&key, end_when_told), 0);
 	setup();
-	ck_assert_int_eq(
-		timerthread_set_thread_hooks(tt, have_it_end_slowly, NULL, tt),
-		0);
+	ck_assert_int_eq(timerthread_set_thread_hooks(tt, set_value, NULL, tt),
+			 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 	ck_assert_int_eq(timerthread_schedule(tt, 0, hold, &ran, NULL), 0);
 	wait_for(&ran);
-	ck_assert_int_eq(pthread_create(&stop, NULL, stop_late, tt), 0);
+	ck_assert_int_eq(pthread_create(&stop, NULL, stop_late, &go), 0);
 	wait_for(&stop_sleeps);
 	ck_assert_int_eq(pthread_create(&destroyer, NULL, destroy, NULL), 0);
 	wait_for_joiners(2);
 	sem_post(&go);
 	while (!joins())
 		sched_yield();
-	sem_post(&may_look);
+	sem_post(&stop_goes_on);
 	wait_for(&stop_sleeps);
 	sem_post(&may_end);
 	pthread_join(stop, &r);
-	ck_assert_ptr_null(r);
+	ck_assert_ptr_eq(r, &go);
 	pthread_join(destroyer, NULL);
 	pthread_key_delete(key);
 }
