@@ -28,6 +28,7 @@ Faults in lib/os/posix are planted in a build with POSIX alone.
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import queue
@@ -35,7 +36,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 
 HERE = pathlib.Path(__file__).parent
 TIMEOUT_S = 300
@@ -154,12 +154,11 @@ def notices(test, copy, made):
     return status != 0
 
 
-def failing(tests, copy, made):
-    """Without a fault all must pass, or what they notice means nothing."""
-    programs = sorted({program(t) for t in tests} - {None})
-    if run(["make", "-j2", "libcore.a"] + programs, made) != 0:
-        return tests
-    return [t for t in tests if notices(t, copy, made)]
+def fails(test, copy, made):
+    """Without a fault it must pass, or what it notices means nothing."""
+    programs = [program(test)] if program(test) else []
+    return (run(["make", "-j2", "libcore.a"] + programs, made) != 0
+            or notices(test, copy, made))
 
 
 def plant(mutant, copy, made):
@@ -198,35 +197,30 @@ class Place:
 
 
 def each(function, items, places):
-    """function(place, item) for all items, one at a time in each place."""
-    todo = queue.Queue()
-    for item in items:
-        todo.put(item)
+    """function(place, item) of all items, one at a time in each place."""
+    free = queue.SimpleQueue()
+    for place in places:
+        free.put(place)
 
-    def work(place):
-        while True:
-            try:
-                item = todo.get_nowait()
-            except queue.Empty:
-                return
-            function(place, item)
+    def one(item):
+        place = free.get()
+        try:
+            return function(place, item)
+        finally:
+            free.put(place)
 
-    workers = [threading.Thread(target=work, args=(p,)) for p in places]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    with concurrent.futures.ThreadPoolExecutor(len(places)) as pool:
+        return list(pool.map(one, items))
 
 
 def check_sound(mutants, places):
-    wrong = []
+    tests = sorted({(m.system, t) for m in mutants for t in m.killers or []})
 
     def check(place, item):
         system, test = item
-        wrong.extend(failing([test], place.copy, place.made[system]))
+        return fails(test, place.copy, place.made[system])
 
-    each(check, sorted({(m.system, t) for m in mutants
-                        for t in m.killers or []}), places)
+    wrong = [t for (_, t), bad in zip(tests, each(check, tests, places)) if bad]
     if wrong:
         sys.exit("without a fault these fail: " + " ".join(wrong))
 
@@ -247,18 +241,16 @@ def main():
     places = [Place(sources, build / str(i), systems)
               for i in range(max(1, args.j))]
     check_sound(mutants, places)
-    results = []
 
     def try_one(place, mutant):
         result, text = place.verdict(mutant)
-        results.append(result)
         print("%s: %s: %s" % (mutant.where, mutant.title, text), flush=True)
+        return result
 
-    each(try_one, mutants, places)
-    killed, known = results.count("killed"), results.count("known")
-    failed = len(mutants) - killed - known
-    print("%d killed, %d known to survive, %d failed" % (killed, known, failed))
-    sys.exit(failed != 0)
+    results = each(try_one, mutants, places)
+    print("%d killed, %d known to survive, %d failed" % tuple(
+        results.count(r) for r in ("killed", "known", "failed")))
+    sys.exit("failed" in results)
 
 
 main()
