@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The form of the sources: C is laid out as clang-format does it, in 80
-# columns, as what is to be read as text; and scripts leave shellcheck nothing
-# to say.  clang-format 14 and 19 lay it out the same way; packaging/README says
-# more.
+# The form of the sources: C is laid out as clang-format does it; C and READMEs
+# have 80 columns; and scripts leave shellcheck nothing to say.  clang-format 14
+# and 19 lay it out the same way; packaging/README says more.
 set -eu
 srcdir=${srcdir:?run this by make check}
 
