@@ -90,7 +90,7 @@ static int64_t sleep_limit(const struct wakeup *w, int64_t deadline)
  */
 static bool owes_kick(const struct wakeup *w)
 {
-	return w->kicked && w->sleep != AWAKE && !w->spinning &&
+	return w->sleep != AWAKE && !w->spinning &&
 	       atom32_load(&w->sent) != atom32_load(&w->seq);
 }
 
@@ -128,9 +128,7 @@ bool wakeup_announce(struct wakeup *w, uint32_t bucket, int64_t deadline)
 /*
  * In a loop, this has the driver go to sleep again.  A sleep that began before
  * seq was read has ended when the call has returned, and a later one needs no
- * wake-up for what was announced by then.  A thread that is held up before it
- * stores an old value causes needless calls, until one of them stores the new
- * value.
+ * wake-up for what was announced by then.
  */
 void wakeup_kick(struct wakeup *w)
 {
@@ -139,7 +137,7 @@ void wakeup_kick(struct wakeup *w)
 	if (w->wake)
 		return;
 	sleeper_wake(&w->sleeper, &w->seq);
-	atom32_store(&w->sent, seq);
+	wakeup_called(w, seq);
 }
 
 /*
@@ -153,7 +151,10 @@ bool wakeup_calls(const struct wakeup *w, uint32_t *seq)
 	return (int32_t)(*seq - atom32_load(&w->sent)) > 0;
 }
 
-/* So sent only grows.  Relaxed: an old value causes a needless call. */
+/*
+ * So sent only grows: a thread that was held up does not undo what has been
+ * stored since.  Relaxed: an old value causes a needless call.
+ */
 void wakeup_called(struct wakeup *w, uint32_t seq)
 {
 	uint32_t sent = atom32_load(&w->sent);

@@ -65,7 +65,7 @@
  * What the buckets want is in visit_at and nearest; what the driver has itself,
  * in next; until when it sleeps, in sleep.  seq changes when it must not sleep
  * on, and sent is the last seq that a system call has followed: so a wake-up is
- * owed while kicked is set and sent is not seq.
+ * owed while it sleeps and sent is not seq.
  */
 struct wakeup {
 	/* Constant while the driver runs: calls read it, and nobody writes. */
@@ -128,7 +128,7 @@ INTERNAL void wakeup_kick(struct wakeup *w);
 /*
  * At the end of a call that may have announced something: must it call the
  * program's function, if there is one?  Then wakeup_called(w, *seq) says that
- * it has returned.
+ * it has returned; wakeup_kick does so itself.
  */
 INTERNAL bool wakeup_calls(const struct wakeup *w, uint32_t *seq);
 INTERNAL void wakeup_called(struct wakeup *w, uint32_t seq);

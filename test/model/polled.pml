@@ -31,7 +31,7 @@
  *	due		intake/wakeup.c descriptor_time
  *	set_descriptor	intake/wakeup.c set_descriptor
  *	set_descriptor	os/linux/sleeper.c sleeper_set
- *	kick		intake/wakeup.c wakeup_kick change_seq
+ *	kick		intake/wakeup.c wakeup_kick wakeup_called change_seq
  *	kick		os/linux/sleeper.c sleeper_wake
  *	announce	intake/wakeup.c wakeup_announce owes_kick
  *	add		intake/arrival.c arrival_is_open arrival_announce
@@ -78,7 +78,6 @@ byte where[ALL];
 bool returned[ALL];	    /* its schedule call has */
 byte wakeup_nearest = NEVER;	    /* as in struct wakeup */
 byte asleep_until = NEVER;  /* `sleep` */
-bool kicked;
 byte seq, sent;
 bool stopping;
 byte nearest[BUCKETS];
@@ -131,7 +130,7 @@ inline set_descriptor(t, set)
 #ifdef OWN_KICK
 #define OWES_KICK false
 #else
-#define OWES_KICK (kicked && asleep_until != AWAKE && sent != seq)
+#define OWES_KICK (asleep_until != AWAKE && sent != seq)
 #endif
 
 /* wakeup_kick */
@@ -150,7 +149,7 @@ inline kick(t, set)
 		set_to = AT_ONCE
 	};
 	atomic {
-		sent = t;
+		sent = (t > sent -> t : sent);
 		t = 0
 	}
 #endif
@@ -166,7 +165,6 @@ inline announce(d, kicks)
 		if
 		:: d < asleep_until ->
 			asleep_until = d;
-			kicked = true;
 #ifdef OWN_KICK
 			kicks = true;
 #endif
@@ -283,7 +281,7 @@ inline lie_down(i, t, set)
 			fi
 		}
 		asleep_until = t;
-		kicked = false;
+		sent = seq;
 		i = 0
 	}
 	set_descriptor(t, set)

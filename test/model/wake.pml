@@ -164,7 +164,7 @@ inline announce(d, kicks)
 		fi
 	:: else
 	fi;
-	kicks = kicked && asleep_until != AWAKE && sent != seq
+	kicks = asleep_until != AWAKE && sent != seq
 }
 
 proctype producer(byte me)

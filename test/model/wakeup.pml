@@ -46,7 +46,7 @@
  *
  *	change		intake/wakeup.c change_seq
  *	wake		os/linux/sleeper.c sleeper_wake
- *	kick		intake/wakeup.c wakeup_kick
+ *	kick		intake/wakeup.c wakeup_kick wakeup_called
  *	announce	intake/wakeup.c wakeup_announce owes_kick
  *	add		intake/arrival.h arrival_push
  *	add		intake/arrival.c arrival_is_open arrival_announce
@@ -115,7 +115,6 @@ byte seq, sent;
 byte wakeup_nearest = NEVER;
 byte asleep_until = AWAKE; /* `sleep` */
 bool stopping;
-bool kicked;
 bool spinning;
 byte visit[BUCKETS];
 
@@ -145,7 +144,7 @@ inline change()
 #define OWES_KICK false
 #else
 #define OWES_KICK                                                              \
-	(kicked && asleep_until != AWAKE && !spinning && sent != seq)
+	(asleep_until != AWAKE && !spinning && sent != seq)
 #endif
 
 inline wake()
@@ -156,6 +155,8 @@ inline wake()
 	blocked = false
 #endif
 }
+
+#define MAX(a, b) ((a) > (b) -> (a) : (b))
 
 /* A thread that is held up for ever ends. */
 #define MAY_BE_HELD_UP(thread)                                                 \
@@ -181,7 +182,7 @@ inline kick(thread, t)
 #ifdef SENT_LATE
 		sent = seq;
 #else
-		sent = t;
+		sent = MAX(sent, t);
 #endif
 		t = 0
 	}
@@ -202,7 +203,6 @@ inline announce(b, deadline, kicks)
 		:: deadline < asleep_until ->
 			assert(asleep || stopping);
 			asleep_until = deadline;
-			kicked = true;
 #ifdef OWN_KICK
 			kicks = !spinning;
 #endif
@@ -374,7 +374,7 @@ inline sleep_until_next(by, expected)
 		if
 		:: until > by && !stopping ->
 			asleep_until = until;
-			kicked = false;
+			sent = seq; /* set_asleep */
 			asleep = true
 		:: else
 		fi
@@ -389,7 +389,6 @@ inline sleep_until_next(by, expected)
 		atomic {
 #ifndef NO_AWAKE
 			asleep_until = AWAKE;
-			kicked = false; /* fewer states to tell apart */
 #endif
 			asleep = false
 		}
@@ -416,7 +415,7 @@ inline spin_until_next(by, expected)
 		   wakeup_nearest >= until ->
 #endif
 			asleep_until = until;
-			kicked = false;
+			sent = seq; /* set_asleep */
 			asleep = true;
 			spinning = true
 		:: else
@@ -433,7 +432,6 @@ inline spin_until_next(by, expected)
 			spinning = false;
 #endif
 			asleep_until = AWAKE;
-			kicked = false;
 			asleep = false
 		}
 	:: else

@@ -9,9 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #ifdef TT_TIMERFD
-#ifdef TT_TIMERFD
 #include <sys/timerfd.h>
-#endif
 #endif
 
 enum { BUCKETS = 1024 };
@@ -570,6 +568,30 @@ START_TEST(a_kick_counts_when_it_was_made)
 }
 END_TEST
 
+static void sleep_again(void)
+{
+	wakeup_end_sleep(&wakeup);
+	wakeup_begin_sleep(&wakeup, INT64_MAX);
+	ck_assert(wakeup_announce(&wakeup, 1, soonest));
+	wakeup_kick(&wakeup);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+}
+
+/* It is held up until the next sleep, which another has ended. */
+START_TEST(a_kick_that_is_late_undoes_nothing)
+{
+	begin_polled();
+	soonest = now() + hour;
+	wakeup_begin_sleep(&wakeup, INT64_MAX);
+	ck_assert(wakeup_announce(&wakeup, 0, soonest + 1));
+	step_after = sleep_again;
+	wakeup_kick(&wakeup);
+	ck_assert_ptr_null(step_after);
+	ck_assert(!wakeup_owes_kick(&wakeup));
+	end_polled();
+}
+END_TEST
+
 START_TEST(does_not_lie_down_for_what_has_expired)
 {
 	begin_polled();
@@ -742,6 +764,7 @@ int main(void)
 		lies_down_until_the_earliest,
 		kicked_while_it_lies_down,
 		a_kick_counts_when_it_was_made,
+		a_kick_that_is_late_undoes_nothing,
 		does_not_lie_down_for_what_has_expired,
 		stopped_it_stays_readable,
 		awake_never_gets_less,
