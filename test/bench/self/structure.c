@@ -96,7 +96,7 @@ static void add_all(struct block *chain)
 		if (bucket_put(&engine.intake->bucket[0], &engine.wakeup,
 			       b->entry, b->n) > 0)
 			check(-ENOMEM, "bucket_put");
-		free(b);
+		block_free(b);
 	}
 }
 
@@ -135,7 +135,7 @@ static struct costs measure_heap(size_t n)
 				check(-ENOMEM, "heap_make_room");
 			heap_push(&h, b->entry[i]);
 		}
-		free(b);
+		block_free(b);
 	}
 	added = process_cpu_ns();
 	while (h.n > 0) {
