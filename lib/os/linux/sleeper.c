@@ -154,14 +154,17 @@ static void sleep_on_timer(struct sleeper *s, atom32 *word, uint32_t expected,
 
 	for (int r = 0; r <= 0;) {
 		int64_t now = clock_now(s->clock), left;
+		bool lost;
 
 		sleeper_set(s, deadline);
 		/* Acquire: pairs with the store that changed the word. */
 		if (atom32_load_acquire(word) != expected || now >= deadline)
 			break;
 		left = deadline - now < SECOND ? deadline - now : SECOND;
-		r = atom32_load(&s->lost) ? -1 : poll(&p, 1, SECOND / MS);
-		if (r < 0)
+		lost = atom32_load(&s->lost) != 0;
+		r = lost ? -1 : poll(&p, 1, SECOND / MS);
+		/* After a signal, less is left. */
+		if (r < 0 && (lost || errno != EINTR))
 			futex_wait_for(word, expected, (long)left);
 		else if (r == 0 && left < SECOND - 100 * MS)
 			lose_descriptor(s);

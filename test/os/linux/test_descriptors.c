@@ -32,6 +32,8 @@ enum { MANY_CALLS = 60 };
 static atom32 polls, sets;
 static atom32 steals;  /* poll reads what expires before it looks */
 static atom32 refuses; /* timerfd_settime fails, with this error */
+static atom32 signals; /* so many calls of poll are ended by a signal */
+static atom32 awaited; /* what a test sleeps on; the last of them changes it */
 
 static int real_poll(struct pollfd *p, nfds_t n, int ms)
 {
@@ -56,6 +58,12 @@ int poll(struct pollfd *p, nfds_t n, int ms)
 	atom32_add(&polls, 1);
 	if (atom32_load(&steals))
 		steal(p->fd);
+	if (atom32_load(&signals)) {
+		if (atom32_add(&signals, UINT32_MAX) == 1)
+			atom32_store(&awaited, 1);
+		errno = EINTR;
+		return -1;
+	}
 	r = real_poll(p, n, ms);
 	real_wrote(p, n * sizeof(*p));
 	return r;
@@ -611,8 +619,7 @@ END_TEST
 void __real_futex_wait_for(atom32 *word, uint32_t expected, long ns);
 void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns);
 
-static atom32 awaited; /* what the test sleeps on */
-static long waited;    /* 0: it has not */
+static long waited; /* 0: it has not */
 
 void __wrap_futex_wait_for(atom32 *word, uint32_t expected, long ns)
 {
@@ -648,6 +655,22 @@ START_TEST(a_lost_descriptor_makes_no_sleep_longer)
 }
 END_TEST
 
+/* It looks at the clock again, and does not wait for what was left before. */
+START_TEST(a_signal_makes_no_sleep_longer)
+{
+	struct sleeper s;
+
+	ck_assert_int_eq(sleeper_open(&s, CLOCK_BOOTTIME, false), 0);
+	waited = 0;
+	atom32_store(&awaited, 0);
+	atom32_store(&signals, 3);
+	sleeper_sleep(&s, &awaited, 0, clock_now(CLOCK_BOOTTIME) + HOUR);
+	ck_assert_uint_eq(atom32_load(&signals), 0);
+	ck_assert_int_eq(waited, 0);
+	sleeper_close(&s, false);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -664,6 +687,7 @@ int main(void)
 		no_file_may_be_opened,
 		none_may_be_set,
 		a_lost_descriptor_makes_no_sleep_longer,
+		a_signal_makes_no_sleep_longer,
 	};
 	const TTest *const taken[] = {
 		taken_from_a_thread,
