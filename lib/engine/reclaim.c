@@ -30,14 +30,18 @@ static int64_t least_pause(uint32_t used)
 	return bounded((int64_t)used * RECLAIM_SLOT_NS);
 }
 
+static void owe_at(struct reclaim *t, int64_t due)
+{
+	t->due = due < t->due ? due : t->due;
+}
+
 /* Not sooner than it would have been, however often one is owed. */
 void reclaim_owe(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	int64_t pause = least_pause(atom32_load(&e->wakeup.used));
-	int64_t due = clock_later(now() + RECLAIM_WINDOW_NS, t->began + pause);
 
-	t->due = due < t->due ? due : t->due;
+	owe_at(t, clock_later(now() + RECLAIM_WINDOW_NS, t->began + pause));
 }
 
 int64_t reclaim_at(struct engine *e)
@@ -65,6 +69,7 @@ static bool begin_round(struct engine *e)
 		t->window = begins;
 	t->buckets = intake_used(e->intake);
 	t->used = atom32_load(&e->wakeup.used);
+	t->due = INT64_MAX;
 	t->live = t->freed = 0;
 	t->again = t->found = false;
 	return true;
@@ -156,7 +161,8 @@ static void end_round(struct engine *e)
 		t->pause = least;
 	else
 		t->pause = clock_later(least, bounded(2 * t->pause));
-	t->due = t->again ? now() + t->pause : INT64_MAX;
+	if (t->again)
+		owe_at(t, now() + t->pause);
 }
 
 bool reclaim_step(struct engine *e)

@@ -357,6 +357,24 @@ START_TEST(a_bucket_whose_lock_is_held_has_its_turn)
 }
 END_TEST
 
+/* Slots became free behind its back: the next one sees them. */
+START_TEST(a_round_that_is_owed_during_another)
+{
+	begin(1);
+	schedule_all(1, 1);
+	owe_round(&engine);
+	must(reclaim_step(&engine) && reclaim_step(&engine));
+	must(reclaim_at(&engine) == INT64_MAX);
+	reclaim_owe(&engine);
+	while (reclaim_step(&engine))
+		;
+	ck_assert_int_lt(reclaim_at(&engine), INT64_MAX);
+	run_round();
+	ck_assert_int_eq(reclaim_at(&engine), INT64_MAX);
+	bare_end();
+}
+END_TEST
+
 /*
  * Entries.
  */
@@ -791,6 +809,7 @@ int main(void)
 		all_buckets_have_their_turn,
 		goes_around_and_ends,
 		a_bucket_whose_lock_is_held_has_its_turn,
+		a_round_that_is_owed_during_another,
 		ends_when_nothing_is_left,
 		sifts_all_lanes,
 		forgets_the_entries_of_the_disarmed,
