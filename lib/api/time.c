@@ -41,7 +41,6 @@ TT_EXPORT int64_t timerthread_round(int64_t deadline, int64_t slack)
 
 	if (deadline == INT64_MIN || deadline == TIMERTHREAD_NEVER)
 		return deadline;
-	last -= last == TIMERTHREAD_NEVER;
 	/* Below the highest bit in which the time before the range differs. */
 	low = INT64_MAX >> __builtin_clzll((uint64_t)((deadline - 1) ^ last));
 	return last & ~low;
