@@ -216,8 +216,8 @@ bool spin_until_due(struct engine *e)
 	int64_t now = watch_now(&e->watch);
 	int64_t next, limit = clock_add(now, e->wakeup.spin);
 
-	/* There is more for a turn to do. */
-	if (e->next == INT64_MIN)
+	/* There is more for a turn to do, or nothing any more. */
+	if (e->next == INT64_MIN || wakeup_stopping(&e->wakeup))
 		return false;
 	next = engine_next(e, limit);
 	if (next <= now || next >= limit)

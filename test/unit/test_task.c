@@ -519,15 +519,29 @@ static void destroy_after_go(void *arg)
 	atomic_store(&gone, true);
 }
 
-/* on_exit is called after it; what names a task may have gone by then. */
+static void not_run(void *arg)
+{
+	(void)arg;
+	abort();
+}
+
+/*
+ * on_exit is called after it, and another timer is soon due; what names a task
+ * may have gone by then.
+ */
 START_TEST(no_task_is_asked_for_after_a_destroy)
 {
+	const int64_t spin = 200000;
+
 	setup();
+	ck_assert_int_eq(timerthread_set_spin(tt, spin), 0);
 	ck_assert_int_eq(timerthread_set_task_id(tt, unless_gone, NULL), 0);
 	ck_assert_int_eq(timerthread_set_thread_hooks(tt, NULL, post, &ran), 0);
 	ck_assert_int_eq(timerthread_start(tt, NULL), 0);
 	ck_assert_int_eq(
 		timerthread_schedule(tt, 0, destroy_after_go, NULL, NULL), 0);
+	ck_assert_int_eq(
+		timerthread_schedule_after(tt, spin, not_run, NULL, NULL), 0);
 	sem_post(&go);
 	wait_for(&ran);
 }
