@@ -66,8 +66,8 @@ INTERNAL_OBJECT const struct fact stat_table[] = {
 static void add_counts(uint64_t *n, struct bucket *b)
 {
 	n[STAT(RESCHEDULED)] += counter_read(&b->rescheduled);
-	n[STAT(FIRED)] += counter_read(&b->repeated) + counter_read(&b->ended);
 	lock_acquire(&b->lock);
+	n[STAT(FIRED)] += counter_read(&b->repeated) + counter_read(&b->ended);
 	n[STAT(SCHEDULED)] += counter_read(&b->scheduled);
 	n[STAT(SLOTS)] += slots_room(&b->slots);
 	n[STAT(BYTES)] += bucket_bytes(b);
