@@ -336,10 +336,10 @@ int timerthread_set_thread_hooks(struct timerthread *tt,
  * A timer stays pending until its callback begins in run(arg).  Until then
  * it can be cancelled and rescheduled like any other.  If it was rescheduled to
  * a time that has not come when run(arg) is called, that call does not run it;
- * the timer is submitted again at that time.  After stop, run(arg) begins no
- * callback.  run(arg) must be called exactly once for each timer that was
- * accepted.  It may be called after destroy (but not in a child of fork(2) that
- * has destroyed tt): then the last such call frees the instance's memory.
+ * the timer is submitted again at that time.  Once stop has returned 0,
+ * run(arg) begins no callback.  run(arg) must be called exactly once for each
+ * timer that was accepted.  It may be called after destroy (but not in a child
+ * of fork(2) that has destroyed tt): the last such call frees the instance.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
  */
 int timerthread_set_executor(struct timerthread *tt,
@@ -353,7 +353,8 @@ int timerthread_set_executor(struct timerthread *tt,
  * timerthread_cancel_wait, recognize it there too.  This also holds for a
  * callback that timerthread_dispatch or timerthread_advance runs in such a
  * task.
- * task_id must not block.  It may be called at any time until tt is destroyed.
+ * task_id must not block.  It may be called at any time until tt is destroyed;
+ * if a callback does that, until the driver and the other callbacks have ended.
  * timerthread_get_current and timerthread_get_overrun may call it
  * as long as a thread exists on which a callback of tt has begun.
  * NULL, the default: the library recognizes a caller by its thread.  Then a
@@ -504,16 +505,16 @@ int timerthread_stop(struct timerthread *tt);
 /*
  * As timerthread_stop, but does not wait longer than until the deadline, as
  * timerthread_now(tt) counts.  (On a virtual clock: as long in real time as the
- * deadline is away when this is called.)  If tt's clock is set meanwhile, that
- * does not change how long this waits.  Two things are waited for without a
- * limit: the destructors of the timer thread's data; and a start of tt that is
- * going on in another thread, which may take seconds with a large reserve.
- * (On a virtual clock, timerthread_get_next_deadline in another thread is also
- * waited for, mostly for microseconds.)
+ * deadline is away when this is called.)  If tt's clock is set meanwhile, or
+ * the system suspended, this waits on for what was left.  Two things are waited
+ * for without a limit: the destructors of the timer thread's data; and a start
+ * of tt that is going on in another thread, which may take seconds with a large
+ * reserve.  (On a virtual clock also, mostly for microseconds, a thread in
+ * timerthread_get_next_deadline.)
  * -ETIMEDOUT: callbacks are still running, or the timer thread has not ended
- * yet.  tt counts as stopped, no other timer will run, and this or
- * timerthread_stop may be called again.  timerthread_destroy waits for the
- * callbacks.
+ * yet.  tt counts as stopped: on each thread, no callback begins but one that
+ * was about to.  This or timerthread_stop may be called again.  Destroy waits
+ * for the callbacks.
  */
 int timerthread_stop_until(struct timerthread *tt, int64_t deadline);
 
@@ -703,7 +704,7 @@ int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
  * As timerthread_cancel_wait, but does not wait longer than until the deadline,
  * as timerthread_now(tt) counts.  (On a virtual clock: as long in real time as
  * the deadline is away when this is called.)  If tt's clock is set meanwhile,
- * that does not change how long this waits.
+ * or the system suspended, this waits on for what was left.
  * -ETIMEDOUT: the timer is cancelled, and its callback is still running; until
  * it has returned, it may use what arg points to.  This, or another function
  * that cancels, may be called again to find out whether it has.
