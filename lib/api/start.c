@@ -24,6 +24,7 @@ static void set_options(struct timerthread *tt, const struct start *how)
 	e->watch = how->driver == DRIVER_VIRTUAL
 			   ? WATCH_VIRTUAL(how->now)
 			   : (struct watch){.clock = instance_clock(tt)};
+	e->reclaim.if_told = how->driver == DRIVER_VIRTUAL;
 	e->hand_over = o->submitting.fn ? executor_hand_over : NULL;
 	e->dispatch_time = how->driver == DRIVER_POLLED ? o->dispatch_time : 0;
 	e->wakeup.wake = how->driver == DRIVER_POLLED ? o->waking.fn : NULL;
@@ -36,9 +37,10 @@ static void set_options(struct timerthread *tt, const struct start *how)
 }
 
 /*
- * With a virtual clock, the same calls should have the same results each time.
- * So there is one bucket: the bucket of a call depends on its CPU, and the
- * order of equal deadlines depends on the bucket.
+ * With a virtual clock, the same calls should have the same results each time,
+ * also the order of equal deadlines.  So there is one bucket: the bucket of a
+ * call depends on its CPU.  And no round of reclaiming begins because time has
+ * passed: it may put entries back in another order.
  */
 static int start_engine(struct timerthread *tt, const struct start *how)
 {

@@ -16,6 +16,7 @@
 
 /* How far reclaiming has come; see reclaim.h.  Times by CLOCK_MONOTONIC. */
 struct reclaim {
+	bool if_told;   /* constant: only much that is dead begins a round */
 	int64_t began;  /* the last round; before that: engine_open */
 	int64_t window; /* when this window began; see store/vacancy.h */
 	int64_t due;    /* the driver must be awake then; INT64_MAX: never */

@@ -12,11 +12,6 @@
 /* If a lock is stuck, the next step is tried after so long. */
 #define STUCK_NS 1000000
 
-static int64_t now(void)
-{
-	return clock_now(CLOCK_MONOTONIC);
-}
-
 /* What a pause may be. */
 static int64_t bounded(int64_t pause)
 {
@@ -30,25 +25,28 @@ static int64_t least_pause(uint32_t used)
 	return bounded((int64_t)used * RECLAIM_SLOT_NS);
 }
 
-static void owe_at(struct reclaim *t, int64_t due)
-{
-	t->due = due < t->due ? due : t->due;
-}
-
 /* Not sooner than it would have been, however often one is owed. */
 void reclaim_owe(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
 	int64_t pause = least_pause(atom32_load(&e->wakeup.used));
+	int64_t soon = clock_now(CLOCK_MONOTONIC) + RECLAIM_WINDOW_NS;
+	int64_t due = clock_later(soon, t->began + pause);
 
-	owe_at(t, clock_later(now() + RECLAIM_WINDOW_NS, t->began + pause));
+	t->due = due < t->due ? due : t->due;
 }
 
 int64_t reclaim_at(struct engine *e)
 {
 	const struct reclaim *t = &e->reclaim;
-	int64_t at = now(), due = t->stuck ? at + STUCK_NS : t->due;
+	uint32_t limit = atom32_load(&e->wakeup.limit);
+	int64_t at = clock_now(CLOCK_MONOTONIC), due = t->due;
 
+	if (t->stuck)
+		due = at + STUCK_NS;
+	/* It was told during a round, which has not heard that. */
+	else if (!t->active && limit == GARBAGE_TOLD)
+		due = at;
 	return due == INT64_MAX ? INT64_MAX
 				: clock_add(watch_now(&e->watch), due - at);
 }
@@ -57,11 +55,11 @@ int64_t reclaim_at(struct engine *e)
 static bool begin_round(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	int64_t begins = now();
+	int64_t begins = clock_now(CLOCK_MONOTONIC);
 
 	t->told = garbage_hear(&e->wakeup);
-	if (!t->told && begins < t->due &&
-	    begins - t->began < bounded(t->pause))
+	if (!t->told && (t->if_told || (begins < t->due &&
+					begins - t->began < bounded(t->pause))))
 		return false;
 	t->began = begins;
 	t->ends = begins - t->window >= RECLAIM_WINDOW_NS;
@@ -98,18 +96,16 @@ static void end_sweep(struct engine *e)
 	struct reclaim *t = &e->reclaim;
 	uint32_t queued = (uint32_t)t->sweep.queued, blocks, need;
 	struct bucket *b = t->bucket;
-	bool surplus;
 
 	lock_acquire_hot(&b->lock);
 	garbage_count(b, &e->wakeup);
 	blocks = garbage_blocks(b);
-	surplus = vacancy_surplus_later(&b->slots) > 0;
+	t->again |= t->sweep.free && vacancy_surplus_later(&b->slots) > 0;
 	lock_release(&b->lock);
 	t->freed += t->sweep.freed;
 	t->live += t->sweep.seen - t->sweep.freed;
 	need = queued / BLOCK_ENTRIES + (queued < LANE_OLD ? queued : LANE_OLD);
 	t->sifts = blocks > GARBAGE_TIMES * need ? blocks - need : 0;
-	t->again = t->again || surplus;
 }
 
 static void sweep_once(struct engine *e)
@@ -154,6 +150,7 @@ static void end_round(struct engine *e)
 	uint32_t used = atom32_load(&e->wakeup.used);
 	int64_t least = t->freed > t->live / RECLAIM_MUCH ? RECLAIM_WINDOW_NS
 							  : least_pause(used);
+	int64_t next;
 
 	garbage_set_limit(&e->wakeup, t->live);
 	t->again = t->again || used > GARBAGE_MUCH;
@@ -161,8 +158,9 @@ static void end_round(struct engine *e)
 		t->pause = least;
 	else
 		t->pause = clock_later(least, bounded(2 * t->pause));
-	if (t->again)
-		owe_at(t, now() + t->pause);
+	next = clock_now(CLOCK_MONOTONIC) + t->pause;
+	if (t->again && next < t->due)
+		t->due = next;
 }
 
 bool reclaim_step(struct engine *e)

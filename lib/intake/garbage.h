@@ -70,7 +70,9 @@ TT_PART bool garbage_tell(struct bucket *b, struct wakeup *w)
 	       atom32_swap(&w->limit, limit, GARBAGE_TOLD) == limit;
 }
 
-/* Was the driver told?  Then it is not told again before it sets the limit. */
+/*
+ * Was the driver told?  Then it is seldom told again before it sets the limit.
+ */
 TT_PART bool garbage_hear(struct wakeup *w)
 {
 	return atom32_load(&w->limit) == GARBAGE_TOLD &&

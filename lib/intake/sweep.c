@@ -153,6 +153,7 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 		for (; s->at < page.first + page.n; s->at++)
 			if (s->at > 0 && s->at < t->fresh)
 				sweep_word(b, s->at, s);
+		s->free = s->free || vacancy_is_free(t, page);
 		if (!vacancy_choose(t, page) && t->chosen.n > 0)
 			break;
 	}

@@ -23,7 +23,7 @@
  * or added.  Between these, a word belongs to the thread that has chosen or
  * taken it: none of its slots is free, and no timer is in it.
  *
- * The driver: choose, empty, keep.  Any thread: take, fill, add.
+ * The driver: is_free, choose, empty, keep.  Any thread: take, fill, add.
  * As the name says, or else under the lock: the rest.  test/model/vacancy.pml
  * is a model of this for Spin.
  */
@@ -127,12 +127,12 @@ static bool is_high(const struct slot_floor *f)
 
 /*
  * Are these words, which are a page, free, and may they go?  Are no slots taken
- * from them?
+ * from them?  Under the lock.
  */
-static bool is_free(const struct slots *t, struct words page)
+TT_PART bool vacancy_is_free(const struct slots *t, struct words page)
 {
 	for (uint32_t i = page.first; i < page.first + page.n; i++) {
-		if (i >= t->fresh || i == t->word ||
+		if (i <= 1 || i >= t->fresh || i == t->word ||
 		    *slots_word(t, i) != UINT64_MAX ||
 		    is_high(slots_floor(t, i)))
 			return false;
@@ -166,8 +166,8 @@ static void make_vacant(struct slots *t, struct words page)
  */
 TT_PART bool vacancy_choose(struct slots *t, struct words page)
 {
-	if (page.first <= 1 || !is_joined(t->chosen, page) ||
-	    vacancy_surplus(t) < page.n || !is_free(t, page))
+	if (!is_joined(t->chosen, page) || vacancy_surplus(t) < page.n ||
+	    !vacancy_is_free(t, page))
 		return false;
 	make_vacant(t, page);
 	t->chosen.first = t->chosen.n > 0 ? t->chosen.first : page.first;
@@ -211,26 +211,23 @@ TT_PART void vacancy_fill(const struct slots *t, uint32_t word)
 }
 
 /*
- * Notes their floors and gives the memory back.  False: one of them stays; or
- * the system does not take it, for example because it is locked, or takes a
- * part, which is filled in again.  Without the lock.
+ * Notes their floors and gives the memory back.  False: one of them stays, and
+ * the others may go the next time; or the system refuses to take it, for
+ * example because it is locked, or takes a part, which is filled in again.
+ * Without the lock.
  */
-TT_PART bool vacancy_empty(const struct slots *t, struct words w)
+TT_PART bool vacancy_empty(struct slots *t, struct words w)
 {
+	struct slot *first = slots_get(t, w.first << SLOT_WORD_LOG2);
+	size_t n = (size_t)w.n << SLOT_WORD_LOG2;
 	bool may_go = true;
 
 	for (uint32_t i = 0; i < w.n; i++)
 		may_go &= note_floor(t, w.first + i);
-	if (!may_go)
-		return false;
-	if (system_empty_pages(slots_get(t, w.first << SLOT_WORD_LOG2),
-			       ((size_t)w.n << SLOT_WORD_LOG2) *
-				       sizeof(struct slot)))
-		return true;
-	/* It may have taken a part. */
-	for (uint32_t i = 0; i < w.n; i++)
+	t->refused = may_go && !system_empty_pages(first, n * sizeof(*first));
+	for (uint32_t i = 0; t->refused && i < w.n; i++)
 		vacancy_fill(t, w.first + i);
-	return false;
+	return may_go && !t->refused;
 }
 
 /* Makes the slots of a vacant word free.  Under the lock. */
@@ -244,13 +241,13 @@ TT_PART void vacancy_add(struct slots *t, uint32_t word)
 }
 
 /*
- * Now they can be taken; or, if they were not emptied, they are free, and there
- * is no surplus until two windows have begun.  Under the lock.
+ * Now they can be taken; or, if they were not emptied, they are free.  If the
+ * system has refused them, there is no surplus until two windows have begun.
+ * Under the lock.
  */
 TT_PART void vacancy_keep(struct slots *t, struct words w, bool emptied)
 {
 	t->chosen.n = 0;
-	t->refused = !emptied;
 	if (w.first < t->vacant)
 		t->vacant = w.first;
 	if (emptied)
@@ -258,7 +255,8 @@ TT_PART void vacancy_keep(struct slots *t, struct words w, bool emptied)
 	for (uint32_t i = w.first; i < w.first + w.n; i++)
 		vacancy_add(t, i);
 	/* No more in this window, nor in the next. */
-	t->peak = UINT32_MAX;
+	if (t->refused)
+		t->peak = UINT32_MAX;
 }
 
 /*

@@ -375,6 +375,25 @@ START_TEST(a_round_that_is_owed_during_another)
 }
 END_TEST
 
+/* A round that has begun does not hear it. */
+START_TEST(is_told_during_a_round)
+{
+	begin(1);
+	schedule_all(1, 1);
+	owe_round(&engine);
+	must(reclaim_step(&engine) && reclaim_step(&engine));
+	atom32_store(&engine.wakeup.limit, GARBAGE_TOLD);
+	while (reclaim_step(&engine))
+		;
+	ck_assert_int_eq(reclaim_at(&engine), now());
+	turn();
+	finish();
+	ck_assert_uint_lt(atom32_load(&engine.wakeup.limit), GARBAGE_TOLD);
+	ck_assert_int_gt(reclaim_at(&engine), now());
+	bare_end();
+}
+END_TEST
+
 /*
  * Entries.
  */
@@ -810,6 +829,7 @@ int main(void)
 		goes_around_and_ends,
 		a_bucket_whose_lock_is_held_has_its_turn,
 		a_round_that_is_owed_during_another,
+		is_told_during_a_round,
 		ends_when_nothing_is_left,
 		sifts_all_lanes,
 		forgets_the_entries_of_the_disarmed,

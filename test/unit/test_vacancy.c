@@ -200,14 +200,14 @@ static void half_used_up(uint32_t ticket, uint32_t generation)
 	atom32_store(&s->ticket, ticket);
 	atom32_store(&s->state, generation | SLOT_ARMED);
 	free_all();
-	for (int round = 0; round < 3; round++) {
-		pass_periods();
-		give();
-	}
-	ck_assert_uint_gt(t.vacancies, WORDS / 2);
+	pass_periods();
+	give();
+	ck_assert_uint_gt(vacancy_surplus_later(&t), 0);
+	/* It was tried with others, and they go without it in the same window. */
+	give();
+	/* Also words 0 and 1, and the one that slots are taken from. */
+	ck_assert_uint_eq(t.vacancies, t.end - 4);
 	ck_assert(!vacancy_has(&t, word));
-	/* It was tried once, not in each window. */
-	ck_assert_uint_lt(t.peak, UINT32_MAX);
 	ck_assert_uint_eq(
 		atom32_load(&slots_get(&t, word << SLOT_WORD_LOG2)->ticket),
 		first);

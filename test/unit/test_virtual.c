@@ -698,6 +698,7 @@ int64_t __wrap_clock_now(clockid_t clock);
 
 static __thread bool gives_up, has_waited;
 static int64_t waits_until;
+static int64_t passed; /* so much real time, as a test says */
 
 void __wrap_futex_wait_until(atom32 *word, uint32_t value, clockid_t clock,
 			     int64_t deadline)
@@ -713,7 +714,7 @@ void __wrap_futex_wait_until(atom32 *word, uint32_t value, clockid_t clock,
 
 int64_t __wrap_clock_now(clockid_t clock)
 {
-	return has_waited ? waits_until : __real_clock_now(clock);
+	return has_waited ? waits_until : __real_clock_now(clock) + passed;
 }
 
 /* Whatever the clock shows, as much time is left until a deadline. */
@@ -750,6 +751,34 @@ START_TEST(a_stop_waits_for_as_long_as_is_left)
 }
 END_TEST
 
+static char order[2];
+
+static void must_be_next(void *arg)
+{
+	ck_assert_ptr_eq(arg, &order[runs++]);
+}
+
+/* Although it is time to look for the dead, behind which they wait. */
+START_TEST(equal_deadlines_keep_their_order)
+{
+	enum { DEAD = 1800 };
+	timerthread_id dead[DEAD];
+
+	begin(0);
+	runs = 0;
+	schedule(100 * TIMERTHREAD_SEC, must_be_next, &order[0]);
+	schedule(100 * TIMERTHREAD_SEC, must_be_next, &order[1]);
+	for (int i = 0; i < DEAD; i++)
+		dead[i] = schedule(110 * TIMERTHREAD_SEC, never, NULL);
+	for (int i = 0; i < DEAD; i++)
+		ck_assert_int_eq(timerthread_cancel(tt, dead[i]), 0);
+	passed = HOUR;
+	ck_assert_int_eq(advance(TIMERTHREAD_SEC), 0);
+	ck_assert_int_eq(advance(200 * TIMERTHREAD_SEC), 2);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -776,6 +805,7 @@ int main(void)
 		cancel_wait_waits,
 		others_schedule_meanwhile,
 		a_stop_waits_for_as_long_as_is_left,
+		equal_deadlines_keep_their_order,
 	};
 
 	return RUN_TESTS("virtual", tests);
