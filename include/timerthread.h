@@ -506,11 +506,11 @@ int timerthread_stop(struct timerthread *tt);
  * As timerthread_stop, but does not wait longer than until the deadline, as
  * timerthread_now(tt) counts.  (On a virtual clock: as long in real time as the
  * deadline is away when this is called.)  If tt's clock is set meanwhile, or
- * the system suspended, this waits on for what was left.  Two things are waited
- * for without a limit: the destructors of the timer thread's data; and a start
- * of tt that is going on in another thread, which may take seconds with a large
- * reserve.  (On a virtual clock also, mostly for microseconds, a thread in
- * timerthread_get_next_deadline.)
+ * Linux suspended, this waits on for what was left.  Waited for without a limit
+ * are the destructors of the timer thread's data; a start of tt that is going
+ * on in another thread, which may take seconds with a large reserve; the
+ * function of timerthread_set_wake; and, on a virtual clock, mostly for
+ * microseconds, a thread in timerthread_get_next_deadline.
  * -ETIMEDOUT: callbacks are still running, or the timer thread has not ended
  * yet.  tt counts as stopped: on each thread, no callback begins but one that
  * was about to.  This or timerthread_stop may be called again.  Destroy waits
@@ -704,7 +704,7 @@ int timerthread_cancel_wait(struct timerthread *tt, timerthread_id id);
  * As timerthread_cancel_wait, but does not wait longer than until the deadline,
  * as timerthread_now(tt) counts.  (On a virtual clock: as long in real time as
  * the deadline is away when this is called.)  If tt's clock is set meanwhile,
- * or the system suspended, this waits on for what was left.
+ * or Linux suspended, this waits on for what was left.
  * -ETIMEDOUT: the timer is cancelled, and its callback is still running; until
  * it has returned, it may use what arg points to.  This, or another function
  * that cancels, may be called again to find out whether it has.
@@ -783,7 +783,7 @@ int timerthread_get_next_deadline(struct timerthread *tt,
  * one counts.
  * -ENOENT: the caller is not in a callback, or is in a child of fork(2) that
  * was made in one, or is a task that has changed its thread since the callback
- * began.
+ * began, or for which there was no memory.
  */
 int timerthread_get_current(struct timerthread **ret_tt,
 			    timerthread_id *ret_id);
