@@ -62,7 +62,7 @@ static bool begin_round(struct engine *e)
 					begins - t->began < bounded(t->pause))))
 		return false;
 	t->began = begins;
-	t->ends = begins - t->window >= RECLAIM_WINDOW_NS;
+	t->ends = !t->if_told && begins - t->window >= RECLAIM_WINDOW_NS;
 	if (t->ends)
 		t->window = begins;
 	t->buckets = intake_used(e->intake);
@@ -100,7 +100,7 @@ static void end_sweep(struct engine *e)
 	lock_acquire_hot(&b->lock);
 	garbage_count(b, &e->wakeup);
 	blocks = garbage_blocks(b);
-	t->again |= t->sweep.free && vacancy_surplus_later(&b->slots) > 0;
+	t->again |= vacancy_surplus_later(&b->slots) > 0;
 	lock_release(&b->lock);
 	t->freed += t->sweep.freed;
 	t->live += t->sweep.seen - t->sweep.freed;

@@ -11,9 +11,10 @@
  *  1. A round sweeps all slots.  It begins when the driver was told that there
  *     is much garbage (garbage.h); or if the driver is awake, and the pause
  *     since the last one is over, or one is owed, because slots became free; on
- *     a virtual clock, only when it was told.
- *  2. The driver wakes up for a round that is owed, or as long as there will be
- *     something to give back, or many slots are in use.
+ *     a virtual clock, only when it was told, and no memory goes back.
+ *  2. The driver wakes up for a round that is owed, or as long as there is more
+ *     memory than should stay (a few timers may keep it), or many slots are in
+ *     use.
  *  3. The pause is RECLAIM_SLOT_NS for each slot in use, but at least
  *     RECLAIM_WINDOW_NS: so up to four million timers cost a CPU less than a
  *     hundredth of its time.  It is RECLAIM_WINDOW_NS after a round that freed

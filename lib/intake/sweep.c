@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "intake/sweep.h"
-#include "os/memory.h"
 
 /* How many words a call sweeps. */
 #define CALL_WORDS 8
@@ -135,16 +134,13 @@ bool sweep_until_found(struct bucket *b, uint64_t *looks)
  */
 static void sweep_some(struct bucket *b, struct sweeping *s)
 {
-	const uint32_t in_page =
-		(uint32_t)(pages_size() / sizeof(struct slot)) >>
-		SLOT_WORD_LOG2;
 	struct slots *t = &b->slots;
 	uint64_t seen = s->seen;
 
 	for (int i = 0; s->at < t->fresh && s->seen - seen + i < STEP_LOOKS &&
 			t->chosen.n < VACANCY_MOST;
 	     i++) {
-		struct words page = {s->at, in_page};
+		struct words page = {s->at, vacancy_page()};
 
 		if (t->chosen.n == 0 && slots_all_vacant(t, page.first)) {
 			s->at += VACANT_WORDS;
@@ -153,7 +149,6 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 		for (; s->at < page.first + page.n; s->at++)
 			if (s->at > 0 && s->at < t->fresh)
 				sweep_word(b, s->at, s);
-		s->free = s->free || vacancy_is_free(t, page);
 		if (!vacancy_choose(t, page) && t->chosen.n > 0)
 			break;
 	}

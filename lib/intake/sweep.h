@@ -53,7 +53,6 @@ struct sweeping {
 	uint64_t freed;  /* those of them that it has freed */
 	uint64_t queued; /* those of them whose timer has an entry, or runs */
 	bool gave;       /* in this step, memory was given back */
-	bool free;       /* it has seen memory that none of them has */
 };
 
 /* One step.  True: there is more to see. */

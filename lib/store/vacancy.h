@@ -23,12 +23,13 @@
  * or added.  Between these, a word belongs to the thread that has chosen or
  * taken it: none of its slots is free, and no timer is in it.
  *
- * The driver: is_free, choose, empty, keep.  Any thread: take, fill, add.
+ * The driver: choose, empty, keep.  Any thread: take, fill, add.
  * As the name says, or else under the lock: the rest.  test/model/vacancy.pml
  * is a model of this for Spin.
  */
 #pragma once
 
+#include "os/memory.h"
 #include "os/system.h"
 #include "store/slots.h"
 
@@ -88,6 +89,12 @@ TT_PART void vacancy_next_window(struct slots *t)
 	t->peak = t->used;
 }
 
+/* How many words are a page. */
+TT_PART uint32_t vacancy_page(void)
+{
+	return (uint32_t)(pages_size() / sizeof(struct slot)) >> SLOT_WORD_LOG2;
+}
+
 /* If this many slots are used at most. */
 static uint32_t surplus_over(const struct slots *t, uint32_t used)
 {
@@ -95,13 +102,13 @@ static uint32_t surplus_over(const struct slots *t, uint32_t used)
 		t->least + ((uint64_t)used * VACANCY_TIMES >> SLOT_WORD_LOG2);
 	uint32_t n = slots_words(t);
 
-	return n > stay ? n - (uint32_t)stay : 0;
+	return n > stay ? (n - (uint32_t)stay) & -vacancy_page() : 0;
 }
 
 /*
- * How many words are more than should stay; and will be, if no more slots are
- * used in the next windows than now, and the system takes them.  Under the
- * lock.
+ * How many words, by pages, are more than should stay; and will be, if no more
+ * slots are used in the next windows than now, and the system takes them.
+ * Under the lock.
  */
 TT_PART uint32_t vacancy_surplus(const struct slots *t)
 {
@@ -127,9 +134,9 @@ static bool is_high(const struct slot_floor *f)
 
 /*
  * Are these words, which are a page, free, and may they go?  Are no slots taken
- * from them?  Under the lock.
+ * from them?
  */
-TT_PART bool vacancy_is_free(const struct slots *t, struct words page)
+static bool is_free(const struct slots *t, struct words page)
 {
 	for (uint32_t i = page.first; i < page.first + page.n; i++) {
 		if (i <= 1 || i >= t->fresh || i == t->word ||
@@ -167,7 +174,7 @@ static void make_vacant(struct slots *t, struct words page)
 TT_PART bool vacancy_choose(struct slots *t, struct words page)
 {
 	if (!is_joined(t->chosen, page) || vacancy_surplus(t) < page.n ||
-	    !vacancy_is_free(t, page))
+	    !is_free(t, page))
 		return false;
 	make_vacant(t, page);
 	t->chosen.first = t->chosen.n > 0 ? t->chosen.first : page.first;
@@ -211,23 +218,24 @@ TT_PART void vacancy_fill(const struct slots *t, uint32_t word)
 }
 
 /*
- * Notes their floors and gives the memory back.  False: one of them stays, and
- * the others may go the next time; or the system refuses to take it, for
- * example because it is locked, or takes a part, which is filled in again.
+ * Notes their floors and gives the memory back.  False: one of them stays, for
+ * ever, and the others may go the next time; or the system refuses to take it,
+ * for example because it is locked, or takes a part, which is filled in again.
  * Without the lock.
  */
 TT_PART bool vacancy_empty(struct slots *t, struct words w)
 {
 	struct slot *first = slots_get(t, w.first << SLOT_WORD_LOG2);
 	size_t n = (size_t)w.n << SLOT_WORD_LOG2;
-	bool may_go = true;
+	uint32_t stay = 0;
 
 	for (uint32_t i = 0; i < w.n; i++)
-		may_go &= note_floor(t, w.first + i);
-	t->refused = may_go && !system_empty_pages(first, n * sizeof(*first));
+		stay += !note_floor(t, w.first + i);
+	t->least += stay;
+	t->refused = !stay && !system_empty_pages(first, n * sizeof(*first));
 	for (uint32_t i = 0; t->refused && i < w.n; i++)
 		vacancy_fill(t, w.first + i);
-	return may_go && !t->refused;
+	return !stay && !t->refused;
 }
 
 /* Makes the slots of a vacant word free.  Under the lock. */

@@ -57,7 +57,7 @@
  *	cancel		store/slot.c slot_cancel slot_take
  *	run_timer	intake/expiry.c expiry_hand_over expiry_begin expiry_end
  *	run_timer	intake/collect.h bucket_flush
- *	choose		store/vacancy.h vacancy_choose vacancy_is_free is_high
+ *	choose		store/vacancy.h vacancy_choose is_free is_high
  *	note_floor	store/vacancy.h note_floor
  *	note_floors	store/vacancy.h vacancy_empty
  *	give_back	store/vacancy.h vacancy_empty

@@ -208,6 +208,8 @@ static void half_used_up(uint32_t ticket, uint32_t generation)
 	/* Also words 0 and 1, and the one that slots are taken from. */
 	ck_assert_uint_eq(t.vacancies, t.end - 4);
 	ck_assert(!vacancy_has(&t, word));
+	/* From now on it is no surplus. */
+	ck_assert_uint_eq(t.least, 1);
 	ck_assert_uint_eq(
 		atom32_load(&slots_get(&t, word << SLOT_WORD_LOG2)->ticket),
 		first);
