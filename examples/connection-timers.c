@@ -111,7 +111,7 @@ static void expect(bool good, const char *what)
 
 static void await(sem_t *sem)
 {
-	while (sem_wait(sem) < 0)
+	while (sem_wait(sem) < 0 && errno == EINTR)
 		continue; /* a signal handler ran */
 }
 

@@ -21,6 +21,7 @@
  * the arguments tell their timers apart, and not the functions.
  */
 #include "plugin.h"
+#include <errno.h>
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -104,7 +105,8 @@ static void await_beats(int n)
 	while (sem_trywait(&host.beaten) == 0)
 		continue; /* those that are past */
 	while (n > 0)
-		if (sem_wait(&host.beaten) == 0) /* else a handler ran */
+		/* Else a signal handler ran. */
+		if (sem_wait(&host.beaten) == 0 || errno != EINTR)
 			n--;
 }
 

@@ -121,7 +121,7 @@ static void run_prepared(void *arg)
 void plugin_hold(struct plugin *p, enum plugin_kind kind)
 {
 	p->held = (int)kind;
-	while (sem_wait(&p->holds) < 0)
+	while (sem_wait(&p->holds) < 0 && errno == EINTR)
 		continue; /* a signal handler ran */
 }
 

@@ -5,6 +5,7 @@
  *     cc request-guard.c -o request-guard \
  *         $(pkg-config --cflags --libs timerthread) -pthread
  */
+#include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void expired(void *arg)
 
 static void await(sem_t *over)
 {
-	while (sem_wait(over) < 0)
+	while (sem_wait(over) < 0 && errno == EINTR)
 		continue; /* a signal handler ran */
 }
 

@@ -34,6 +34,8 @@ static void put_unlock(struct retry *r)
 
 	pthread_mutex_unlock(&r->lock);
 	if (last) {
+		if (r->ops.release)
+			r->ops.release(r->ctx);
 		pthread_mutex_destroy(&r->lock);
 		free(r);
 	}
@@ -159,6 +161,7 @@ int retry_start(struct timerthread *tt, const struct retry_policy *policy,
 	pthread_mutex_lock(&r->lock);
 	ret = schedule(r, r->deadline, deadline_came, &r->end_timer);
 	if (ret < 0) {
+		r->ops.release = NULL;
 		put_unlock(r);
 		return ret;
 	}

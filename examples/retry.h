@@ -27,9 +27,12 @@ struct retry_ops {
 	void (*attempt)(struct retry *r, void *ctx);
 	/*
 	 * Called once, when it is over: result is 0, -ETIMEDOUT, -ECANCELED
-	 * from retry_abandon, or what timerthread_schedule returned.
+	 * from retry_abandon, or what timerthread_schedule returned.  An
+	 * attempt that was about to begin may still begin.
 	 */
 	void (*done)(void *ctx, int result);
+	/* Called last, if not NULL: no attempt is left, and ctx may be freed. */
+	void (*release)(void *ctx);
 };
 
 /*

@@ -64,7 +64,12 @@ int client_start(struct client *c, int fd, struct timerthread *timers,
 	c->fd = fd;
 	window_init(&c->window, timers, timeout);
 	error = pthread_create(&c->reader, NULL, client_read, c);
-	if (error == 0)
-		error = pthread_create(&c->sender, NULL, client_send, c);
+	if (error != 0)
+		return -error;
+	error = pthread_create(&c->sender, NULL, client_send, c);
+	if (error != 0) {
+		client_fail(c, error);
+		pthread_join(c->reader, NULL);
+	}
 	return -error;
 }

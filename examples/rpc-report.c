@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1 /* RUSAGE_THREAD */
 #include "rpc-report.h"
 #include "rpc-io.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -65,7 +66,7 @@ long timer_sleeps(struct timerthread *timers)
 
 	sem_init(&q.answered, 0, 0);
 	ret = timerthread_schedule(timers, 0, answer, &q, NULL);
-	while (ret == 0 && sem_wait(&q.answered) < 0)
+	while (ret == 0 && sem_wait(&q.answered) < 0 && errno == EINTR)
 		continue; /* a signal handler ran */
 	sem_destroy(&q.answered);
 	return ret == 0 ? q.usage.ru_nvcsw : ret;

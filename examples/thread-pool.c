@@ -82,7 +82,8 @@ static void expect(bool good, const char *what)
 static void await(sem_t *sem, int n)
 {
 	while (n > 0)
-		if (sem_wait(sem) == 0) /* else a signal handler ran */
+		/* Else a signal handler ran. */
+		if (sem_wait(sem) == 0 || errno != EINTR)
 			n--;
 }
 

@@ -3,6 +3,7 @@
 #ifndef PORTING_H
 #define PORTING_H
 
+#include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static inline void expect(int good, const char *what)
 
 static inline void await(sem_t *sem)
 {
-	while (sem_wait(sem) < 0)
+	while (sem_wait(sem) < 0 && errno == EINTR)
 		continue; /* a signal handler ran */
 }
 
