@@ -31,7 +31,7 @@ struct retry_ops {
 	 * attempt that was about to begin may still begin.
 	 */
 	void (*done)(void *ctx, int result);
-	/* Called last, if not NULL: no attempt is left, and ctx may be freed. */
+	/* Called last, if not NULL: no attempt is left, ctx may be freed. */
 	void (*release)(void *ctx);
 };
 

@@ -203,7 +203,7 @@ static void half_used_up(uint32_t ticket, uint32_t generation)
 	pass_periods();
 	give();
 	ck_assert_uint_gt(vacancy_surplus_later(&t), 0);
-	/* It was tried with others, and they go without it in the same window. */
+	/* It was tried with others, which go without it in the same window. */
 	give();
 	/* Also words 0 and 1, and the one that slots are taken from. */
 	ck_assert_uint_eq(t.vacancies, t.end - 4);
