@@ -156,12 +156,12 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 
 static void give_back(struct bucket *b, struct sweeping *s, struct words w)
 {
-	bool emptied = vacancy_empty(&b->slots, w);
+	uint32_t stay = vacancy_empty(&b->slots, w);
 
 	lock_acquire(&b->lock);
-	vacancy_keep(&b->slots, w, emptied);
+	vacancy_keep(&b->slots, w, stay);
 	lock_release(&b->lock);
-	s->gave = emptied;
+	s->gave = stay == 0;
 }
 
 bool sweep_step(struct bucket *b, struct sweeping *s)

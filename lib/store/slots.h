@@ -85,8 +85,8 @@ struct slots {
 	uint32_t vacant;     /* no word below this one can be taken */
 	uint32_t vacancies;  /* how many, and those that a thread has */
 	struct words chosen; /* those that the driver empties */
-	bool refused;        /* the driver's: the system did not take those */
-	uint32_t least;      /* words that are kept; the driver may add some */
+	bool refused;        /* the system did not take what was given last */
+	uint32_t least;      /* words that are kept in any case */
 	uint32_t peak;       /* how high used was in this window */
 	uint32_t before;     /* and in the one before */
 	uint64_t first;      /* word 1, which exists before its slots */

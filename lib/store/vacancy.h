@@ -218,12 +218,12 @@ TT_PART void vacancy_fill(const struct slots *t, uint32_t word)
 }
 
 /*
- * Notes their floors and gives the memory back.  False: one of them stays, for
- * ever, and the others may go the next time; or the system refuses to take it,
- * for example because it is locked, or takes a part, which is filled in again.
- * Without the lock.
+ * Notes their floors and gives the memory back.  Returns 0; or how many of them
+ * stay for ever, while the others may go the next time; or more than there are:
+ * the system refuses to take them, for example because they are locked, or
+ * takes a part, which is filled in again.  Without the lock.
  */
-TT_PART bool vacancy_empty(struct slots *t, struct words w)
+TT_PART uint32_t vacancy_empty(const struct slots *t, struct words w)
 {
 	struct slot *first = slots_get(t, w.first << SLOT_WORD_LOG2);
 	size_t n = (size_t)w.n << SLOT_WORD_LOG2;
@@ -231,11 +231,11 @@ TT_PART bool vacancy_empty(struct slots *t, struct words w)
 
 	for (uint32_t i = 0; i < w.n; i++)
 		stay += !note_floor(t, w.first + i);
-	t->least += stay;
-	t->refused = !stay && !system_empty_pages(first, n * sizeof(*first));
-	for (uint32_t i = 0; t->refused && i < w.n; i++)
+	if (stay > 0 || system_empty_pages(first, n * sizeof(*first)))
+		return stay;
+	for (uint32_t i = 0; i < w.n; i++)
 		vacancy_fill(t, w.first + i);
-	return !stay && !t->refused;
+	return w.n + 1;
 }
 
 /* Makes the slots of a vacant word free.  Under the lock. */
@@ -249,18 +249,18 @@ TT_PART void vacancy_add(struct slots *t, uint32_t word)
 }
 
 /*
- * Now they can be taken; or, if they were not emptied, they are free.  If the
- * system has refused them, there is no surplus until two windows have begun.
- * Under the lock.
+ * Now they can be taken; or, if vacancy_empty has not returned 0, they are free.
+ * If the system has refused them, there is no surplus until two windows have
+ * begun.  Under the lock.
  */
-TT_PART void vacancy_keep(struct slots *t, struct words w, bool emptied)
+TT_PART void vacancy_keep(struct slots *t, struct words w, uint32_t stay)
 {
 	t->chosen.n = 0;
+	t->refused = stay > w.n;
+	t->least += t->refused ? 0 : stay;
 	if (w.first < t->vacant)
 		t->vacant = w.first;
-	if (emptied)
-		return;
-	for (uint32_t i = w.first; i < w.first + w.n; i++)
+	for (uint32_t i = w.first; stay > 0 && i < w.first + w.n; i++)
 		vacancy_add(t, i);
 	/* No more in this window, nor in the next. */
 	if (t->refused)

@@ -76,7 +76,7 @@ static uint32_t give(void)
 
 	for (uint32_t at = from; at < t.fresh;) {
 		struct words w = choose(&at);
-		bool emptied;
+		uint32_t stay;
 
 		if (w.n == 0)
 			continue;
@@ -84,9 +84,9 @@ static uint32_t give(void)
 		for (uint32_t k = 0; k < w.n; k++)
 			must(vacancy_has(&t, w.first + k));
 		must(vacancy_next(&t) - w.first >= w.n);
-		emptied = vacancy_empty(&t, w);
-		n += emptied ? w.n : 0;
-		vacancy_keep(&t, w, emptied);
+		stay = vacancy_empty(&t, w);
+		n += stay == 0 ? w.n : 0;
+		vacancy_keep(&t, w, stay);
 		slots_check(&t);
 	}
 	return n;
