@@ -249,9 +249,9 @@ TT_PART void vacancy_add(struct slots *t, uint32_t word)
 }
 
 /*
- * Now they can be taken; or, if vacancy_empty has not returned 0, they are free.
- * If the system has refused them, there is no surplus until two windows have
- * begun.  Under the lock.
+ * Now they can be taken; or, if not all were emptied, they are free.  If the
+ * system has refused them, there is no surplus until two windows have begun.
+ * stay is what vacancy_empty has returned.  Under the lock.
  */
 TT_PART void vacancy_keep(struct slots *t, struct words w, uint32_t stay)
 {
