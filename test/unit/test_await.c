@@ -259,6 +259,32 @@ START_TEST(a_later_run_is_not_waited_for)
 }
 END_TEST
 
+/*
+ * Before it does not count as waiting any more: the bucket may be gone then.
+ */
+START_TEST(the_last_lock_is_taken_while_it_waits)
+{
+	struct slot *s = &slots[0];
+	struct canceller c = {.s = s};
+
+	set_up();
+	s->period = PERIOD_PREPARED;
+	c.id = slot_id(s, atom32_load(&s->state));
+	ck_assert_int_eq(pthread_create(&c.thread, NULL, disarm, &c), 0);
+	while (sleeping() < 1)
+		sched_yield();
+	ck_assert_int_eq(expiry_after_run(&bucket, s, 0), EXPIRY_STALE);
+	lock_acquire(&bucket.lock);
+	await_wake(&await, s);
+	while (atom32_load(&bucket.lock.slept) == 0)
+		sched_yield();
+	ck_assert_uint_eq(atom32_load(&await.waiting), 1);
+	lock_release(&bucket.lock);
+	pthread_join(c.thread, NULL);
+	await_empty(&await);
+}
+END_TEST
+
 /* A cancelled one has no later run, so the ticket does not count. */
 START_TEST(what_is_cancelled_has_no_later_run)
 {
@@ -319,6 +345,7 @@ int main(void)
 		nothing_to_wait_for,
 		an_end_does_not_look_at_the_slot,
 		a_later_run_is_not_waited_for,
+		the_last_lock_is_taken_while_it_waits,
 		what_is_cancelled_has_no_later_run,
 	};
 

@@ -9,6 +9,8 @@
 
 #define START (20 * HOUR)
 
+enum { PAGE = 1 << 16 };
+
 static int64_t shown; /* 0: the clock goes on */
 
 int64_t __real_clock_now(clockid_t clock);
@@ -17,8 +19,13 @@ int64_t __wrap_clock_now(clockid_t clock);
 static timerthread_id cancelled_id;
 static int cancelled_at, cancel_result;
 
+/* What a metrics reader has seen of the clock is this much earlier. */
+static int64_t held_up;
+
 int64_t __wrap_clock_now(clockid_t clock)
 {
+	if (held_up)
+		return shown - held_up;
 	if (cancelled_at > 0 && --cancelled_at == 0)
 		cancel_result = timerthread_cancel(tt, cancelled_id);
 	return shown ? shown : __real_clock_now(clock);
@@ -531,6 +538,32 @@ START_TEST(late_by_where_it_was_moved)
 }
 END_TEST
 
+/* Reads the metrics, by a thread that read the clock before this began. */
+static void format_late(void *page)
+{
+	held_up = 5;
+	ck_assert_int_gt(
+		timerthread_format_metrics(
+			&tt, 1, TIMERTHREAD_FORMAT_PROMETHEUS, page, PAGE),
+		0);
+	held_up = 0;
+}
+
+START_TEST(what_has_begun_since_does_not_run_yet)
+{
+	static char page[PAGE];
+
+	setup();
+	start_polled();
+	schedule(0, format_late, page);
+	ck_assert_int_eq(timerthread_dispatch(tt), 1);
+	ck_assert_ptr_nonnull(strstr(
+		page, "\ntimerthread_current_run_seconds{name=\"timerthread\"} "
+		      "0.000000000\n"));
+	end_measured();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -550,6 +583,7 @@ int main(void)
 		missed_behind_a_long_run,
 		lateness_in_an_executor,
 		late_by_where_it_was_moved,
+		what_has_begun_since_does_not_run_yet,
 	};
 
 	return RUN_TESTS("measured", tests);

@@ -9,6 +9,7 @@
 #include "timers.h"
 
 #include <stdio.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define OM TIMERTHREAD_FORMAT_OPENMETRICS
@@ -287,6 +288,20 @@ START_TEST(the_longest_page)
 }
 END_TEST
 
+/* Whether a report is written while the instance's mutex is held. */
+static bool blocks;
+
+ssize_t write(int fd, const void *from, size_t n)
+{
+	struct iovec one = {(void *)(uintptr_t)from, n};
+
+	if (tt && pthread_mutex_trylock(&tt->mutex) == 0)
+		pthread_mutex_unlock(&tt->mutex);
+	else
+		blocks = true;
+	return writev(fd, &one, 1);
+}
+
 static void dump(void)
 {
 	FILE *f = tmpfile();
@@ -369,6 +384,20 @@ START_TEST(dumps)
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	dump();
 	line(page, "stopped");
+	end();
+}
+END_TEST
+
+/* Who reads may be slow, and others need the mutex. */
+START_TEST(dumps_without_the_mutex)
+{
+	setup();
+	ck_assert_int_eq(timerthread_set_name(tt, "fifteen letters"), 0);
+	ck_assert_int_eq(timerthread_set_slow_hook(tt, 1, slow, NULL), 0);
+	ck_assert_int_eq(timerthread_start_virtual(tt, INT64_MIN), 0);
+	blocks = false;
+	dump();
+	ck_assert(!blocks);
 	end();
 }
 END_TEST
@@ -532,6 +561,7 @@ int main(void)
 		labels,
 		the_longest_page,
 		dumps,
+		dumps_without_the_mutex,
 		dumps_how_far_deadlines_are,
 		dumps_names,
 		dumps_each_clock,

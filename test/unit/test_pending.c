@@ -647,6 +647,40 @@ START_TEST(out_of_memory_sends_back)
 }
 END_TEST
 
+/* The last ones have an entry again, in the one block that there is. */
+START_TEST(out_of_memory_sends_some_back)
+{
+	enum { N = 2 * BLOCK_ENTRIES };
+	const int64_t first = NOW + HOUR;
+	static struct entry e[N];
+	struct bucket *b;
+
+	begin_pending(1);
+	b = &intake->bucket[0];
+	for (int i = 0; i < N; i++)
+		e[i] = entry_of(schedule_in(b, first + i));
+	visit(b, first + N);
+	while (pending.blocks.n > 0)
+		block_pool_give(&intake->pool, take_first_block(&pending));
+	block_free_all(b->spares);
+	b->spares = block_alloc();
+	b->spares->next = NULL;
+	no_block(&intake->pool);
+	fail_arm(0, UINT32_MAX);
+	pending_send_back(&pending, e, N);
+	ck_assert_uint_gt(fail_disarm(), 0);
+	check();
+	ck_assert_uint_eq(entries(), BLOCK_ENTRIES);
+	for (int i = 0; i < N; i++) {
+		must(earliest() == first + i);
+		run();
+	}
+	ck_assert_int_eq(earliest(), INT64_MAX);
+	ck_assert_uint_eq(used(), 0);
+	end_pending();
+}
+END_TEST
+
 /* It gets no further, so it must not be asked again at once. */
 START_TEST(out_of_memory_opens_none_ahead)
 {
@@ -735,6 +769,7 @@ int main(void)
 		a_full_heap_keeps_the_earliest,
 		out_of_memory_for_blocks,
 		out_of_memory_sends_back,
+		out_of_memory_sends_some_back,
 		out_of_memory_opens_none_ahead,
 		out_of_memory_keeps_order,
 #endif

@@ -222,6 +222,35 @@ START_TEST(the_mask_of_the_caller_stays)
 }
 END_TEST
 
+static atomic_bool right;
+
+static void look_at_mask(void *arg)
+{
+	atomic_store(&right, mask_is_right());
+	sem_post(arg);
+}
+
+/* Its thread takes over nothing of what its creator blocks, or does not. */
+START_TEST(the_mask_of_the_creator_does_not_matter)
+{
+	sigset_t set, before;
+
+	sigfillset(&set);
+	for (int blocks = 0; blocks < 2; blocks++) {
+		pthread_sigmask(blocks ? SIG_BLOCK : SIG_UNBLOCK, &set,
+				&before);
+		atomic_store(&right, false);
+		setup();
+		ck_assert_int_eq(timerthread_start(tt, NULL), 0);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		timerthread_schedule(tt, 0, look_at_mask, &ran, NULL);
+		wait_for(&ran);
+		ck_assert(atomic_load(&right));
+		timerthread_destroy(tt);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -230,6 +259,7 @@ int main(void)
 		a_profiler_sees_the_thread,
 		interrupted_sleeps_go_on,
 		the_mask_of_the_caller_stays,
+		the_mask_of_the_creator_does_not_matter,
 	};
 
 	return RUN_TESTS("signals", tests);

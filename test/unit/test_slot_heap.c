@@ -27,6 +27,8 @@ static struct slot *add(int64_t due)
 
 	arm(s, due, NULL);
 	must(!slot_heap_has(s));
+	/* An executor, which had it before, has left something there. */
+	memset(s->below, 0xff, sizeof(s->below));
 	slot_heap_add(&h, &t, s);
 	must(slot_heap_has(s));
 	return s;

@@ -104,8 +104,22 @@ static ssize_t write_by_another_call(int fd, const void *from, size_t n)
 	return writev(fd, &one, 1);
 }
 
+/* What was written on standard error, and by how many calls. */
+static char said[200];
+static int calls;
+
+static ssize_t keep_said(const char *from, size_t n)
+{
+	ck_assert_uint_lt(strlen(said) + n, sizeof(said));
+	strncat(said, from, n);
+	calls++;
+	return (ssize_t)n;
+}
+
 ssize_t write(int fd, const void *from, size_t n)
 {
+	if (fd == STDERR_FILENO)
+		return keep_said(from, n);
 	if (fd == REFUSING_FD) {
 		errno = ENOSPC;
 		n = refuses ? SIZE_MAX : n;
@@ -168,6 +182,15 @@ START_TEST(to_a_file_that_refuses_once)
 }
 END_TEST
 
+/* Else those of several threads would be mixed. */
+START_TEST(a_message_is_one_call)
+{
+	report("a message");
+	ck_assert_str_eq(said, "libtimerthread: a message\n");
+	ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -176,6 +199,7 @@ int main(void)
 		to_a_file_that_is_none,
 		to_a_file_that_is_slow,
 		to_a_file_that_refuses_once,
+		a_message_is_one_call,
 	};
 
 	return RUN_TESTS("text", tests);

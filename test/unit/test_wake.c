@@ -445,6 +445,24 @@ START_TEST(what_a_short_dispatch_leaves)
 }
 END_TEST
 
+enum { MANY = 30000 };
+
+/* Nothing is due soon; but it looks for those that were cancelled. */
+START_TEST(told_when_to_reclaim)
+{
+	int64_t t;
+
+	begin();
+	for (int i = 0; i < MANY; i++)
+		schedule(now() + HOUR, never, NULL);
+	do
+		t = go_round();
+	while (t <= now());
+	ck_assert_int_lt(t, now() + HOUR / 2);
+	end();
+}
+END_TEST
+
 START_TEST(periodic)
 {
 	timerthread_id id;
@@ -871,6 +889,7 @@ int main(void)
 		on_the_thread_that_schedules,
 		for_what_callbacks_schedule,
 		what_a_short_dispatch_leaves,
+		told_when_to_reclaim,
 		periodic,
 		a_loop_is_woken,
 		a_loop_is_woken_by_what_is_armed,
