@@ -392,9 +392,9 @@ int timerthread_set_dispatch_time(struct timerthread *tt, int64_t ns);
  * timerthread_get_next_deadline or timerthread_dispatch.  But it counts as
  * called only when it has returned: while a thread is held up in it, others
  * that schedule or stop may call it, too, so that no timer waits for that
- * thread.  So it may run on several threads at the same time.  If it comes
- * late, the loop finds nothing to do.  Only the loop may call these two: each
- * also cancels a call of wake that has not been made yet.
+ * thread.  So it may run on several threads at the same time; and if a callback
+ * destroys tt, until the other callbacks have ended.  Only the loop may call
+ * these two: each also cancels a call of wake that has not been made yet.
  * wake must only wake the loop.  It may take locks, but none that a thread
  * holds while it calls a function on tt.
  * -EINVAL: tt is NULL.  -EBUSY: after start or stop.
@@ -909,8 +909,8 @@ int timerthread_visit_running(struct timerthread *tt, int64_t threshold,
  * Sets a function that is called after each callback that ran for more than
  * threshold nanoseconds, on the callback's thread.  The timer is still running
  * then: timerthread_cancel_wait waits for the hook, and calls that the hook
- * makes behave as in the callback.  After a callback has destroyed tt, it is
- * not called any more.  hook NULL, the default: none.
+ * makes behave as in the callback.  Once a callback has destroyed tt, no call
+ * begins, but on an executor one may just have.  hook NULL, the default: none.
  * -EINVAL: tt is NULL, or threshold is negative.  -EBUSY: after start or stop.
  */
 int timerthread_set_slow_hook(struct timerthread *tt, int64_t threshold,

@@ -36,7 +36,8 @@ struct reclaim {
 	bool stuck;            /* its lock was, so the next step waits */
 	bool sweeps;           /* it is being swept */
 	struct sweeping sweep;
-	uint32_t sifts; /* blocks that are left to sift */
+	unsigned lanes; /* that are left to sift; the last one is next */
+	uint32_t sifts; /* blocks of that lane; 0: its turn has not begun */
 };
 
 /* The hook for callbacks that ran longer than the threshold; see fire.h. */

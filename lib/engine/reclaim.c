@@ -83,7 +83,6 @@ static bool next_bucket(struct engine *e)
 	t->bucket = intake_take(e->intake, &t->buckets);
 	t->sweeps = true;
 	t->sweep = (struct sweeping){.ends = t->ends};
-	t->sifts = 0;
 	return t->bucket != NULL;
 }
 
@@ -105,7 +104,8 @@ static void end_sweep(struct engine *e)
 	t->freed += t->sweep.freed;
 	t->live += t->sweep.seen - t->sweep.freed;
 	need = queued / BLOCK_ENTRIES + (queued < LANE_OLD ? queued : LANE_OLD);
-	t->sifts = blocks > GARBAGE_TIMES * need ? blocks - need : 0;
+	t->lanes = blocks > GARBAGE_TIMES * need ? LANES : 0;
+	t->again |= t->lanes > 0;
 }
 
 static void sweep_once(struct engine *e)
@@ -123,12 +123,19 @@ static void sweep_once(struct engine *e)
 		end_sweep(e);
 }
 
+/*
+ * Each block once: as many of a lane as it has when its turn begins.  What
+ * lives goes back, to the lanes of the old.  So these come first.
+ */
 static void sift(struct engine *e)
 {
 	struct reclaim *t = &e->reclaim;
-	struct block *b = bucket_take_oldest(t->bucket);
+	uint32_t n;
+	struct block *b = bucket_take_oldest(t->bucket, t->lanes - 1, &n);
 
-	t->sifts = b ? t->sifts - 1 : 0;
+	t->sifts = b ? (t->sifts > 0 ? t->sifts : n) - 1 : 0;
+	if (t->sifts == 0)
+		t->lanes--;
 	if (b)
 		pending_sift(&e->pending, b);
 	e->effort += BLOCK_ENTRIES;
@@ -176,7 +183,7 @@ bool reclaim_step(struct engine *e)
 		return false;
 	else if (t->sweeps)
 		sweep_once(e);
-	else if (t->sifts > 0)
+	else if (t->lanes > 0)
 		sift(e);
 	else
 		end_bucket(e);

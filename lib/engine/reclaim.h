@@ -11,7 +11,7 @@
  *  1. A round sweeps all slots.  It begins when the driver was told that there
  *     is much garbage (garbage.h); or if the driver is awake, and the pause
  *     since the last one is over, or one is owed, because slots became free; on
- *     a virtual clock, only when it was told, and no memory goes back.
+ *     a virtual clock, only when it was told, and all slots stay.
  *  2. The driver wakes up for a round that is owed, or as long as there is more
  *     memory than should stay (a few timers may keep it), or many slots are in
  *     use.
@@ -21,9 +21,9 @@
  *     one for RECLAIM_MUCH that live, and becomes longer after rounds that find
  *     nothing.  It is never longer than RECLAIM_MOST_NS: so what a peak left
  *     behind goes back within some ten seconds.
- *  4. A step is some 256 looks, or gives back 64 KiB, or sifts a block of
- *     entries.  A round needs as many turns as it takes, one right after the
- *     other: some 25 ms for four million slots.
+ *  4. A step is some 256 looks, or a page, or gives back 64 KiB, or sifts a
+ *     block of entries.  A round needs as many turns as it takes, one right
+ *     after the other: some 25 ms for four million slots.
  *  5. A step does not begin while a thread is preempted with the bucket's lock:
  *     it is tried again in the next turn, after a millisecond at most.  (Beside
  *     64 threads that schedule and cancel, on two CPUs, a timer of 1 ms that
@@ -31,8 +31,8 @@
  *     and 863 to 1,006 times so.)
  *
  * Entries become stale when a slot is swept.  If a bucket has far more entries
- * than timers, the driver sifts its lanes: it takes out block by block, and
- * puts back what is of use.
+ * than timers, the driver sifts its lanes: it takes out block by block, each
+ * once, and puts back what is of use.
  *
  * The driver.
  */

@@ -8,24 +8,24 @@ int arrival_grow_slots(struct bucket *b)
 {
 	struct slots *t = &b->slots;
 	void *memory = NULL;
-	uint32_t word;
+	struct words w;
 	int chunk;
 
 	if (!block_pool_grows(b->pool))
 		return -ENOMEM;
 	lock_acquire(&b->lock);
-	word = vacancy_take(t);
+	w = vacancy_take(t);
 	chunk = slots_next_chunk(t);
 	lock_release(&b->lock);
-	if (word > 0)
-		vacancy_fill(t, word);
+	if (w.n > 0)
+		vacancy_fill(t, w);
 	else if (chunk < 0)
 		return -EAGAIN;
 	else if (!(memory = slots_chunk_alloc(chunk)))
 		return -ENOMEM;
 	lock_acquire(&b->lock);
-	if (word > 0)
-		vacancy_add(t, word);
+	if (w.n > 0)
+		vacancy_add(t, w);
 	else if (slots_add_chunk(t, chunk, memory))
 		memory = NULL;
 	lock_release(&b->lock);

@@ -195,17 +195,19 @@ TT_PART bool bucket_shrink(struct bucket *b)
 	return (less && arrival_give_rows(b, less, rows)) || surplus;
 }
 
-/* Takes out the first block of the lane with the most; NULL: there is none. */
-TT_PART struct block *bucket_take_oldest(struct bucket *b)
+/*
+ * Takes out the first block of a lane; NULL: there is none.  *ret_n: how many
+ * there were.
+ */
+TT_PART struct block *bucket_take_oldest(struct bucket *b, unsigned lane,
+					 uint32_t *ret_n)
 {
-	struct lane *most = b->lane;
-	struct block *block = NULL;
+	struct queue *q = &b->lane[lane].queue;
+	struct block *block;
 
 	lock_acquire_hot(&b->lock);
-	for (struct lane *l = b->lane; l < b->lane + LANES; l++)
-		most = l->queue.blocks > most->queue.blocks ? l : most;
-	if (most->queue.blocks > 0)
-		block = queue_take_first(&most->queue);
+	*ret_n = q->blocks;
+	block = q->blocks > 0 ? queue_take_first(q) : NULL;
 	lock_release(&b->lock);
 	return block;
 }

@@ -8,10 +8,10 @@
  * limit, a call wakes the driver.  It sweeps all buckets (reclaim.h), and sets
  * the limit anew by what lives.
  *
- * Guarantee: the driver is told when more slots are in use than GARBAGE_TIMES
- * the number of timers that lived when it looked last, and GARBAGE_MUCH, and
- * GARBAGE_STEP for each bucket; or when a bucket has so many more entries than
- * slots in use.
+ * Guarantee: unless it looks already, the driver is told when more slots are in
+ * use than GARBAGE_TIMES the number of timers that lived when it looked last,
+ * and GARBAGE_MUCH, and GARBAGE_STEP for each bucket; or when a bucket has so
+ * many more entries than slots in use.
  *
  * Any thread: tell.  The driver: the rest.
  */
@@ -66,12 +66,13 @@ TT_PART bool garbage_tell(struct bucket *b, struct wakeup *w)
 
 	if (t->used >= b->used_told + GARBAGE_STEP)
 		much |= garbage_count(b, w) > limit + (uint64_t)GARBAGE_MUCH;
-	return much && limit != GARBAGE_TOLD &&
+	return much && limit < GARBAGE_TOLD - 1 &&
 	       atom32_swap(&w->limit, limit, GARBAGE_TOLD) == limit;
 }
 
 /*
- * Was the driver told?  Then it is seldom told again before it sets the limit.
+ * Was the driver told?  Then it is not told again before it sets the limit: it
+ * would tell itself, of the entries that it puts back.
  */
 TT_PART bool garbage_hear(struct wakeup *w)
 {

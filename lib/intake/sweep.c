@@ -140,9 +140,9 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 	for (int i = 0; s->at < t->fresh && s->seen - seen + i < STEP_LOOKS &&
 			t->chosen.n < VACANCY_MOST;
 	     i++) {
-		struct words page = {s->at, vacancy_page()};
+		struct words page = {s->at & -vacancy_page(), vacancy_page()};
 
-		if (t->chosen.n == 0 && slots_all_vacant(t, page.first)) {
+		if (t->chosen.n == 0 && slots_all_vacant(t, s->at)) {
 			s->at += VACANT_WORDS;
 			continue;
 		}

@@ -19,7 +19,7 @@
  *  1. If there is a dead slot during the whole call, and there are as many
  *     looks as slots, sweep_until_found frees one.  Exceptions: slots that an
  *     executor has, and a few that the driver is taking at that moment.
- *  2. The lock is held for some hundreds of looks at a time.
+ *  2. The lock is held for some hundreds of looks at a time, or for a page.
  *
  * Any thread: for_call, until_found.  The driver: step.
  */

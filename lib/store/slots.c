@@ -148,11 +148,6 @@ static int count_free(const struct slots *t, uint32_t word)
 	return __builtin_popcountll(*slots_word(t, word));
 }
 
-static bool is_mostly_free(const struct slots *t, uint32_t word)
-{
-	return word < t->fresh && count_free(t, word) >= MOST;
-}
-
 /*
  * The first of n words that has at least this many free slots; 0: none.  Many
  * vacant words count as one: after a peak, nearly all may be vacant.
@@ -175,7 +170,7 @@ static uint32_t next_free(const struct slots *t, uint32_t word, uint32_t n,
  */
 static uint32_t new_lap(struct slots *t)
 {
-	return t->word >= t->low && is_mostly_free(t, t->low) ? t->low : 0;
+	return t->word >= t->low && count_free(t, t->low) >= MOST ? t->low : 0;
 }
 
 static uint32_t choose(struct slots *t)

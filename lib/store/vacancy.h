@@ -3,11 +3,12 @@
  * Vacant words: slots have no memory before they are used, and give it back
  * when they are free for a while.
  *
- * A word of 64 slots is a page of memory.  Where all 64 are free, the page goes
- * back to the system.  Its addresses stay: who reads there finds zeros, which
- * is the state of a slot that was never used, and matches no id.  The word's
- * floor keeps the highest generation and the highest ticket of its slots.  When
- * the word is wanted, for the first time or again, all its slots begin there.
+ * A word of 64 slots is a page of memory; or a part, and then the words of a
+ * page come and go together.  Where all slots are free, the page goes back to
+ * the system.  Its addresses stay: who reads there finds zeros, which is the
+ * state of a slot that was never used, and matches no id.  The word's floor
+ * keeps the highest generation and the highest ticket of its slots.  When the
+ * word is wanted, for the first time or again, all its slots begin there.
  *
  * Guarantees:
  *  1. No id names a second timer, and no entry counts for a second timer, over
@@ -139,8 +140,7 @@ static bool is_high(const struct slot_floor *f)
 static bool is_free(const struct slots *t, struct words page)
 {
 	for (uint32_t i = page.first; i < page.first + page.n; i++) {
-		if (i <= 1 || i >= t->fresh || i == t->word ||
-		    *slots_word(t, i) != UINT64_MAX ||
+		if (i <= 1 || i == t->word || *slots_word(t, i) != UINT64_MAX ||
 		    is_high(slots_floor(t, i)))
 			return false;
 	}
@@ -199,27 +199,27 @@ static bool note_floor(const struct slots *t, uint32_t word)
 }
 
 /*
- * Sets the slots of a vacant word to the floor.  Without the lock, because the
- * kernel must find a page.
+ * Sets the slots of vacant words to their floors.  Without the lock, because
+ * the kernel must find a page.
  *
  * A thread with an old id may read a state meanwhile, or compare it: neither
  * zero nor the floor is the state of a timer.  Release: pairs with look_at and
  * slot_cancel, whose callers then see what the timers of before have left.
  */
-TT_PART void vacancy_fill(const struct slots *t, uint32_t word)
+TT_PART void vacancy_fill(const struct slots *t, struct words w)
 {
-	struct slot *s = slots_get(t, word << SLOT_WORD_LOG2);
-	const struct slot_floor *f = slots_floor(t, word);
+	struct slot *s = slots_get(t, w.first << SLOT_WORD_LOG2);
+	const struct slot_floor *f = slots_floor(t, w.first);
 
-	for (uint32_t i = 0; i < SLOT_FIRST_NUMBER; i++) {
-		atom32_store(&s[i].ticket, f->ticket);
-		atom32_store_release(&s[i].state, f->state);
+	for (uint32_t i = 0; i < w.n << SLOT_WORD_LOG2; i++) {
+		atom32_store(&s[i].ticket, f[i >> SLOT_WORD_LOG2].ticket);
+		atom32_store_release(&s[i].state, f[i >> SLOT_WORD_LOG2].state);
 	}
 }
 
 /*
  * Notes their floors and gives the memory back.  Returns 0; or how many of them
- * stay for ever, while the others may go the next time; or more than there are:
+ * stay for ever, at most, while others may go the next time; or more than all:
  * the system refuses to take them, for example because they are locked, or
  * takes a part, which is filled in again.  Without the lock.
  */
@@ -230,21 +230,22 @@ TT_PART uint32_t vacancy_empty(const struct slots *t, struct words w)
 	uint32_t stay = 0;
 
 	for (uint32_t i = 0; i < w.n; i++)
-		stay += !note_floor(t, w.first + i);
+		stay += note_floor(t, w.first + i) ? 0 : vacancy_page();
 	if (stay > 0 || system_empty_pages(first, n * sizeof(*first)))
-		return stay;
-	for (uint32_t i = 0; i < w.n; i++)
-		vacancy_fill(t, w.first + i);
+		return stay < w.n ? stay : w.n;
+	vacancy_fill(t, w);
 	return w.n + 1;
 }
 
-/* Makes the slots of a vacant word free.  Under the lock. */
-TT_PART void vacancy_add(struct slots *t, uint32_t word)
+/* Makes the slots of vacant words free.  Under the lock. */
+TT_PART void vacancy_add(struct slots *t, struct words w)
 {
-	vacancy_note(t, word, false);
-	*slots_word(t, word) = UINT64_MAX;
-	t->last = word;
-	t->vacancies--;
+	for (uint32_t i = w.first; i < w.first + w.n; i++) {
+		vacancy_note(t, i, false);
+		*slots_word(t, i) = UINT64_MAX;
+	}
+	t->last = w.first;
+	t->vacancies -= w.n;
 	slots_set_enough(t);
 }
 
@@ -260,8 +261,8 @@ TT_PART void vacancy_keep(struct slots *t, struct words w, uint32_t stay)
 	t->least += t->refused ? 0 : stay;
 	if (w.first < t->vacant)
 		t->vacant = w.first;
-	for (uint32_t i = w.first; stay > 0 && i < w.first + w.n; i++)
-		vacancy_add(t, i);
+	if (stay > 0)
+		vacancy_add(t, w);
 	/* No more in this window, nor in the next. */
 	if (t->refused)
 		t->peak = UINT32_MAX;
@@ -287,14 +288,16 @@ TT_PART uint32_t vacancy_next(struct slots *t)
 }
 
 /*
- * To use a vacant word: this takes the lowest, or returns 0: there is none.
- * Then come vacancy_fill and vacancy_add.  Under the lock.
+ * To use vacant words: this takes the lowest, and what is of the same page; or
+ * none, if none is vacant.  The first page has several chunks, and stays.  Then
+ * come vacancy_fill and vacancy_add.  Under the lock.
  */
-TT_PART uint32_t vacancy_take(struct slots *t)
+TT_PART struct words vacancy_take(struct slots *t)
 {
-	uint32_t word = vacancy_next(t);
+	uint32_t first = vacancy_next(t), n = vacancy_page();
+	struct words w = {first, first < n ? first > 0 : n};
 
-	if (word > 0)
-		vacancy_note(t, word, false);
-	return word;
+	for (uint32_t i = w.first; i < w.first + w.n; i++)
+		vacancy_note(t, i, false);
+	return w;
 }

@@ -26,15 +26,15 @@ static inline void add_chunk(struct slots *t)
 
 static inline void grow(struct slots *t)
 {
-	uint32_t word = vacancy_take(t);
+	struct words w = vacancy_take(t);
 
-	if (word == 0) {
+	if (w.n == 0) {
 		add_chunk(t);
-		word = vacancy_take(t);
+		w = vacancy_take(t);
 	}
-	if (word > 0) {
-		vacancy_fill(t, word);
-		vacancy_add(t, word);
+	if (w.n > 0) {
+		vacancy_fill(t, w);
+		vacancy_add(t, w);
 	}
 }
 

@@ -245,6 +245,7 @@ START_TEST(sifted)
 	enum { N = BLOCK_ENTRIES };
 	uint64_t id[N];
 	struct bucket *b;
+	uint32_t n;
 
 	begin_pending(1);
 	b = &intake->bucket[0];
@@ -256,7 +257,13 @@ START_TEST(sifted)
 		else if (i % 3 == 1)
 			must_reschedule(id[i], NOW + 2 * HOUR + i);
 	}
-	pending_sift(&pending, bucket_take_oldest(b));
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		struct block *block = bucket_take_oldest(b, lane, &n);
+
+		ck_assert_uint_eq(n, block != NULL);
+		if (block)
+			pending_sift(&pending, block);
+	}
 	ck_assert_uint_eq(in_buckets(), N / 3 * 2);
 	ck_assert_uint_eq(used(), N / 3 * 2);
 	for (unsigned i = 2; i < N; i += 3)

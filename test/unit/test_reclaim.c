@@ -487,6 +487,43 @@ static void disarm(uint64_t id)
 }
 
 /*
+ * Timers that live, and were extended once, fill one lane; what was cancelled
+ * is in others, which are not so long.
+ */
+START_TEST(sifts_behind_a_longer_lane_that_lives)
+{
+	enum { STAY = 10000, EACH = 9000, LENGTHS = 6 };
+	static uint64_t stays[STAY], gone[LENGTHS][EACH];
+
+	begin(1);
+	for (int i = 0; i < STAY; i++)
+		stays[i] = schedule(now() + i);
+	for (int i = 0; i < STAY; i++)
+		move_to(stays[i], now() + far + i);
+	watch_set(&engine.watch, now() + STAY);
+	turn();
+	finish();
+	for (int k = 0; k < LENGTHS; k++) {
+		for (int i = 0; i < EACH; i++)
+			gone[k][i] =
+				schedule(now() + (16 * 16 * far >> 4 * k) + i);
+	}
+	for (int k = 0; k < LENGTHS; k++) {
+		for (int i = 0; i < EACH; i++)
+			cancel(gone[k][i]);
+	}
+	run_round();
+	/* Else one round would follow the other for ever. */
+	ck_assert_uint_lt(atom32_load(&engine.wakeup.limit), GARBAGE_TOLD);
+	ck_assert_uint_eq(bare_slots_used(), STAY);
+	ck_assert_uint_le(garbage_blocks(first_bucket()),
+			  4 * (STAY / BLOCK_ENTRIES + LANES));
+	bare_check();
+	bare_end();
+}
+END_TEST
+
+/*
  * The memory is what it would be if they had never been armed, but for the
  * blocks that the pool keeps.
  */
@@ -641,7 +678,7 @@ END_TEST
 /* The same where they lie in lanes to which nobody comes any more. */
 START_TEST(is_told_of_entries_elsewhere)
 {
-	enum { FEW = GARBAGE_MUCH * 3 / 4, MORE = 4 * BLOCK_ENTRIES };
+	enum { FEW = GARBAGE_MUCH * 3 / 4, MORE = 8 * BLOCK_ENTRIES };
 
 	begin(1);
 	turn();
@@ -659,6 +696,9 @@ START_TEST(is_told_of_entries_elsewhere)
 	turn();
 	finish();
 	ck_assert(!is_told());
+	/* It looks once more: it was not told of what came meanwhile. */
+	ck_assert_uint_eq(vacancy_surplus_later(&first_bucket()->slots), 0);
+	ck_assert_int_lt(engine.reclaim.due, INT64_MAX);
 	ck_assert_uint_le(entries_of(&engine.pending),
 			  GARBAGE_TIMES * (MORE + LANES * BLOCK_ENTRIES));
 	bare_end();
@@ -832,6 +872,7 @@ int main(void)
 		is_told_during_a_round,
 		ends_when_nothing_is_left,
 		sifts_all_lanes,
+		sifts_behind_a_longer_lane_that_lives,
 		forgets_the_entries_of_the_disarmed,
 		is_told_of_garbage,
 		is_told_seldom,

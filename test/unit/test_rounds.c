@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When the driver's rounds are.  reclaim.c is compiled again here, with a
- * steady clock that the test sets; the instance's clock is another one.
+ * steady clock that the test sets; the instance's clock is another one.  The
+ * system's pages may be larger than they are.
  */
 #include "bare.h"
 #include "intake/garbage.h"
@@ -17,6 +18,16 @@ static int64_t steady_now(clockid_t clock)
 #define clock_now steady_now
 #include "engine/reclaim.c"
 #undef clock_now
+
+size_t __real_pages_size(void);
+size_t __wrap_pages_size(void);
+
+static size_t page; /* 0: as they are */
+
+size_t __wrap_pages_size(void)
+{
+	return page > 0 ? page : __real_pages_size();
+}
 
 static const int64_t second = INT64_C(1000000000);
 static const int64_t hour = INT64_C(3600000000000);
@@ -289,6 +300,28 @@ START_TEST(blocks_that_rent_empties_go_back)
 }
 END_TEST
 
+/* Ever lower peaks: the slots in use end in the middle of some page. */
+START_TEST(large_pages_go_back)
+{
+	for (page = 16384; page <= 262144; page *= 4) {
+		size_t least = SLOTS_LEAST * SLOT_FIRST_NUMBER;
+		size_t slots = page / sizeof(struct slot);
+
+		begin();
+		for (int n = ALL; n > 100; n -= n / 6) {
+			schedule(n);
+			expire(n);
+			idle(11 * second);
+		}
+		idle(60 * second);
+		ck_assert_uint_le(room(), least + 2 * slots);
+		ck_assert_int_eq(idle(hour), 0);
+		bare_end();
+	}
+	page = 0;
+}
+END_TEST
+
 /*
  * A round is put off while a thread is preempted with a bucket's lock: here, it
  * is this one.  Timers run meanwhile, and then the round goes on.
@@ -361,6 +394,7 @@ int main(void)
 		a_clock_that_is_set_back_changes_nothing,
 		the_slack_is_not_for_it,
 		blocks_that_rent_empties_go_back,
+		large_pages_go_back,
 		nobody_waits_for_a_lock_that_is_stuck,
 		a_chain_of_blocks_goes_back_in_steps,
 	};

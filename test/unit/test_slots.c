@@ -165,7 +165,7 @@ END_TEST
  */
 START_TEST(vacant_words_come_in_another_order)
 {
-	uint32_t first, second;
+	struct words first, second;
 	struct slot *s = NULL;
 	struct slots t;
 
@@ -176,14 +176,15 @@ START_TEST(vacant_words_come_in_another_order)
 		add_chunk(&t);
 	first = vacancy_take(&t);
 	second = vacancy_take(&t);
-	ck_assert_uint_lt(first, second);
+	ck_assert_uint_lt(first.first, second.first);
 	vacancy_fill(&t, second);
 	vacancy_add(&t, second);
 	recycle(&t, s);
 	ck_assert_ptr_eq(take_dead(&t), s);
 	for (unsigned i = 0; i < SLOT_FIRST_NUMBER && slots_any(&t); i++)
-		ck_assert_uint_eq(
-			number_of(&t, take_dead(&t)) >> SLOT_WORD_LOG2, second);
+		ck_assert_uint_eq(number_of(&t, take_dead(&t)) >>
+					  SLOT_WORD_LOG2,
+				  second.first);
 	vacancy_fill(&t, first);
 	vacancy_add(&t, first);
 	while (t.used < 3 * SLOT_FIRST_NUMBER)

@@ -16,6 +16,16 @@ enum {
 	N = WORDS * SLOT_FIRST_NUMBER,
 };
 
+size_t __real_pages_size(void);
+size_t __wrap_pages_size(void);
+
+static size_t larger; /* 0: pages are as large as they are */
+
+size_t __wrap_pages_size(void)
+{
+	return larger > 0 ? larger : __real_pages_size();
+}
+
 static struct slots t;
 static struct slot *taken[N];
 static int n_taken;
@@ -216,6 +226,51 @@ static void half_used_up(uint32_t ticket, uint32_t generation)
 	end();
 }
 
+/* And the others of its page. */
+START_TEST(what_is_half_used_up_keeps_its_page)
+{
+	struct slot *s;
+
+	larger = 65536;
+	begin_full();
+	s = taken[N / 2 + 1];
+	atom32_store(&s->ticket, TICKET_WORN / 2 + TICKET_STEP);
+	free_all();
+	pass_periods();
+	give();
+	give();
+	ck_assert_uint_eq(t.least, 2 * SLOTS_LEAST);
+	ck_assert_uint_eq(vacancy_surplus_later(&t), 0);
+	end();
+	larger = 0;
+}
+END_TEST
+
+/* The highest, of which some words were never used. */
+START_TEST(the_last_page_goes)
+{
+	larger = 65536;
+	init(&t, 0, 0);
+	for (n_taken = 0; t.word < WORDS / 2 + 3; n_taken++) {
+		taken[n_taken] = take(&t);
+		arm(taken[n_taken], 0, NULL);
+	}
+	free_all();
+	/* From now on they are taken from another page that could go. */
+	for (; t.word / (WORDS / 4) != 1; n_taken++) {
+		taken[n_taken] = take(&t);
+		arm(taken[n_taken], 0, NULL);
+	}
+	free_all();
+	pass_periods();
+	give();
+	ck_assert(vacancy_has(&t, WORDS / 2));
+	ck_assert_uint_eq(vacancy_surplus_later(&t), 0);
+	end();
+	larger = 0;
+}
+END_TEST
+
 START_TEST(what_is_half_used_up_keeps_its_word)
 {
 	half_used_up(TICKET_WORN / 2 + TICKET_STEP, SLOT_GENERATION);
@@ -225,12 +280,12 @@ END_TEST
 
 static void fill_one(void)
 {
-	uint32_t word = vacancy_take(&t);
+	struct words w = vacancy_take(&t);
 
-	if (word == 0)
+	if (w.n == 0)
 		return;
-	vacancy_fill(&t, word);
-	vacancy_add(&t, word);
+	vacancy_fill(&t, w);
+	vacancy_add(&t, w);
 }
 
 static uint32_t lowest_vacant(void)
@@ -469,6 +524,8 @@ int main(void)
 		a_peak_in_the_middle_of_a_window,
 		as_many_times_as_were_used,
 		what_is_half_used_up_keeps_its_word,
+		what_is_half_used_up_keeps_its_page,
+		the_last_page_goes,
 		the_memory_is_gone,
 		the_lowest_comes_back_first,
 		a_few_words_back_are_enough,

@@ -129,15 +129,15 @@ static void end_and_give_back(void)
 
 static void use_again(void)
 {
-	uint32_t word;
+	struct words w;
 
 	lock_acquire(&bucket.lock);
-	word = vacancy_take(&bucket.slots);
+	w = vacancy_take(&bucket.slots);
 	lock_release(&bucket.lock);
-	weak_check(word == NUMBER >> SLOT_WORD_LOG2, "it is not the one");
-	vacancy_fill(&bucket.slots, word);
+	weak_check(w.first == NUMBER >> SLOT_WORD_LOG2, "it is not the one");
+	vacancy_fill(&bucket.slots, w);
 	lock_acquire(&bucket.lock);
-	vacancy_add(&bucket.slots, word);
+	vacancy_add(&bucket.slots, w);
 	lock_release(&bucket.lock);
 }
 
