@@ -75,13 +75,6 @@ static inline void wait_for_joiners(unsigned n)
 	} while (joiners < n);
 }
 
-/* Until so many threads are in cancel_wait, and wait there. */
-static inline void wait_for_cancellers(unsigned n)
-{
-	while (atom32_load(&tt->engine.await.waiting) < n)
-		sched_yield();
-}
-
 /* Descriptors that are open, and one more. */
 static inline int open_files(void)
 {

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "called.h"
+#include "cancellers.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -7,6 +7,7 @@
 
 #define CPU_AT_FIRST SYSTEM
 
+#include "cancellers.h"
 #include "cpus.h"
 #include "task_pool.h"
 

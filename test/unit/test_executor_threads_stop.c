@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "cancellers.h"
 #include "task_pool.h"
 
 START_TEST(stop_waits)

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "cancellers.h"
 #include "tasks.h"
 
 #include <pthread.h>

@@ -385,7 +385,7 @@ START_TEST(destroy_from_a_callback_that_is_awaited)
 				 0);
 		wait_for(&ran);
 		ck_assert_int_eq(pthread_create(&t, NULL, awaiter, tt), 0);
-		wait_for_cancellers(1);
+		wait_for_cancel();
 		sem_post(&go);
 		pthread_join(t, &r);
 		ck_assert_ptr_eq(r, &awaited);
