@@ -105,7 +105,8 @@ static void end_sweep(struct engine *e)
 	t->live += t->sweep.seen - t->sweep.freed;
 	need = queued / BLOCK_ENTRIES + (queued < LANE_OLD ? queued : LANE_OLD);
 	t->lanes = blocks > GARBAGE_TIMES * need ? LANES : 0;
-	t->again |= t->lanes > 0;
+	/* What came meanwhile was not told. */
+	t->again |= t->told && t->lanes > 0;
 }
 
 static void sweep_once(struct engine *e)
@@ -138,7 +139,7 @@ static void sift(struct engine *e)
 		t->lanes--;
 	if (b)
 		pending_sift(&e->pending, b);
-	e->effort += BLOCK_ENTRIES;
+	e->effort += b ? BLOCK_ENTRIES : 1;
 }
 
 static void end_bucket(struct engine *e)

@@ -90,8 +90,8 @@ TT_PART void garbage_set_limit(struct wakeup *w, uint64_t live)
 
 	/* What was not seen is not told again at once. */
 	limit = limit > used ? limit : used;
-	if (limit > GARBAGE_TOLD - 1)
-		limit = GARBAGE_TOLD - 1;
+	if (limit > GARBAGE_TOLD - 2)
+		limit = GARBAGE_TOLD - 2;
 	if (was != GARBAGE_TOLD)
 		(void)atom32_swap(&w->limit, was, (uint32_t)limit);
 }

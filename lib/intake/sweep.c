@@ -137,7 +137,7 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 	struct slots *t = &b->slots;
 	uint64_t seen = s->seen;
 
-	for (int i = 0; s->at < t->fresh && s->seen - seen + i < STEP_LOOKS &&
+	for (int i = 0; s->at < t->end && s->seen - seen + i < STEP_LOOKS &&
 			t->chosen.n < VACANCY_MOST;
 	     i++) {
 		struct words page = {s->at & -vacancy_page(), vacancy_page()};
@@ -147,7 +147,7 @@ static void sweep_some(struct bucket *b, struct sweeping *s)
 			continue;
 		}
 		for (; s->at < page.first + page.n; s->at++)
-			if (s->at > 0 && s->at < t->fresh)
+			if (s->at > 0 && s->at < t->end)
 				sweep_word(b, s->at, s);
 		if (!vacancy_choose(t, page) && t->chosen.n > 0)
 			break;
@@ -175,7 +175,7 @@ bool sweep_step(struct bucket *b, struct sweeping *s)
 	s->gave = false;
 	sweep_some(b, s);
 	chosen = b->slots.chosen;
-	more = s->at < b->slots.fresh;
+	more = s->at < b->slots.end;
 	lock_release(&b->lock);
 	if (chosen.n > 0)
 		give_back(b, s, chosen);

@@ -18,7 +18,8 @@
  *     was used at most in this window and the one before, and some (least).  So
  *     a program whose number of timers goes up and down by less than that gives
  *     back nothing, and the system need not clear pages for it again.
- *  3. A step takes a few microseconds, and holds the lock for less than one.
+ *  3. With pages of 4 KiB, a step takes a few microseconds, and holds the lock
+ *     for less than one.
  *
  * The lock is held only while words are chosen or kept, and while one is taken
  * or added.  Between these, a word belongs to the thread that has chosen or
@@ -96,11 +97,14 @@ TT_PART uint32_t vacancy_page(void)
 	return (uint32_t)(pages_size() / sizeof(struct slot)) >> SLOT_WORD_LOG2;
 }
 
-/* If this many slots are used at most. */
+/*
+ * If this many slots are used at most.  The first page stays, and may be larger
+ * than the least.
+ */
 static uint32_t surplus_over(const struct slots *t, uint32_t used)
 {
-	uint64_t stay =
-		t->least + ((uint64_t)used * VACANCY_TIMES >> SLOT_WORD_LOG2);
+	uint64_t stay = t->least + vacancy_page() - 1 +
+			((uint64_t)used * VACANCY_TIMES >> SLOT_WORD_LOG2);
 	uint32_t n = slots_words(t);
 
 	return n > stay ? (n - (uint32_t)stay) & -vacancy_page() : 0;

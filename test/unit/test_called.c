@@ -124,6 +124,7 @@ START_TEST(start_errors)
 	setup();
 	ck_assert_int_eq(timerthread_stop(tt), 0);
 	ck_assert_int_eq(start_here(tt, &none), -ESHUTDOWN);
+	ck_assert_int_eq(call(), -ESHUTDOWN);
 	end();
 	ck_assert_int_eq(none, 77);
 }

@@ -29,8 +29,10 @@ static int match(timerthread_id id, timerthread_fn *fn, void *arg, void *ctx)
 	w->matches++;
 	if (!pthread_equal(pthread_self(), w->caller))
 		w->wrong = true;
-	return (!w->fn || w->fn == fn) && (!w->arg || w->arg == arg) &&
-	       (!w->id || w->id == id);
+	if ((w->fn && w->fn != fn) || (w->arg && w->arg != arg) ||
+	    (w->id && w->id != id))
+		return 0;
+	return w->matches % 2 ? -1 : 2;
 }
 
 /* It counts as cancelled by now. */

@@ -355,8 +355,12 @@ START_TEST(dumps)
 	setup();
 	dump();
 	line(page, "not started");
-	ck_assert_int_eq(timerthread_dump(tt, closed), -EBADF);
-	ck_assert_int_eq(timerthread_dump(tt, -1), -EBADF);
+	for (int error = 0; error < 2; error++) {
+		errno = error;
+		ck_assert_int_eq(timerthread_dump(tt, closed), -EBADF);
+		ck_assert_int_eq(timerthread_dump(tt, -1), -EBADF);
+		ck_assert_int_eq(errno, error);
+	}
 	ck_assert_int_eq(driver_start(tt), 0);
 	held = hold_thread();
 	next = every(timerthread_now(tt) + HOUR, 2 * HOUR, never, &next);

@@ -162,12 +162,12 @@ START_TEST(what_has_passed_goes_to_no_other_lane)
 }
 END_TEST
 
-START_TEST(moved_to_what_has_passed_it_does_not_wait)
+static void move_to_what_has_passed(clockid_t clock)
 {
 	int64_t before;
 	uint64_t id;
 
-	begin_on(CLOCK_MONOTONIC);
+	begin_on(clock);
 	wakeup.slack = HOUR;
 	id = wait_for_one_to_expire();
 	before = watch_now(&watch);
@@ -176,6 +176,13 @@ START_TEST(moved_to_what_has_passed_it_does_not_wait)
 	ck_assert_int_le(announced(), slot_of(id)->due - HOUR);
 	ck_assert_uint_eq(run_due(watch_now(&watch)), 1);
 	end();
+}
+
+START_TEST(moved_to_what_has_passed_it_does_not_wait)
+{
+	move_to_what_has_passed(CLOCK_MONOTONIC);
+	move_to_what_has_passed(CLOCK_REALTIME);
+	move_to_what_has_passed(CLOCK_BOOTTIME);
 }
 END_TEST
 

@@ -486,6 +486,24 @@ static void disarm(uint64_t id)
 	must(bucket_disarm(first_bucket(), s, id, false, NULL) == 0);
 }
 
+/* To look into them is not worth an end of the turn. */
+START_TEST(empty_lanes_take_no_time)
+{
+	int turns = 0;
+
+	begin(32);
+	for (uint32_t i = 0; i < 32; i++)
+		cancel(bare_schedule(i, now() + far, fn, NULL));
+	owe_round(&engine);
+	do {
+		turn();
+		turns++;
+	} while (engine.next == INT64_MIN);
+	ck_assert_int_le(turns, 8);
+	bare_end();
+}
+END_TEST
+
 /*
  * Timers that live, and were extended once, fill one lane; what was cancelled
  * is in others, which are not so long.
@@ -873,6 +891,7 @@ int main(void)
 		ends_when_nothing_is_left,
 		sifts_all_lanes,
 		sifts_behind_a_longer_lane_that_lives,
+		empty_lanes_take_no_time,
 		forgets_the_entries_of_the_disarmed,
 		is_told_of_garbage,
 		is_told_seldom,

@@ -300,22 +300,58 @@ START_TEST(blocks_that_rent_empties_go_back)
 }
 END_TEST
 
+/* As that of a server without clients, which pings somebody now and then. */
+START_TEST(a_few_that_are_cancelled_owe_nothing)
+{
+	int wakes = 0;
+
+	begin();
+	for (int i = 0; i < 200; i++) {
+		bare_cancel(bare_schedule(0, shown() + hour, fn, NULL));
+		turns();
+		wakes += idle(second / 2);
+	}
+	ck_assert_int_le(wakes, 2);
+	bare_end();
+}
+END_TEST
+
+/* Then it has no more memory than should stay, and wakes up no more. */
+static void large_pages_have_gone_back(void)
+{
+	size_t least = SLOTS_LEAST * SLOT_FIRST_NUMBER;
+
+	idle(60 * second);
+	ck_assert_uint_le(room(), least + 2 * page / sizeof(struct slot));
+	ck_assert_int_eq(idle(hour), 0);
+}
+
 /* Ever lower peaks: the slots in use end in the middle of some page. */
 START_TEST(large_pages_go_back)
 {
 	for (page = 16384; page <= 262144; page *= 4) {
-		size_t least = SLOTS_LEAST * SLOT_FIRST_NUMBER;
-		size_t slots = page / sizeof(struct slot);
-
 		begin();
 		for (int n = ALL; n > 100; n -= n / 6) {
 			schedule(n);
 			expire(n);
-			idle(11 * second);
+			large_pages_have_gone_back();
 		}
-		idle(60 * second);
-		ck_assert_uint_le(room(), least + 2 * slots);
-		ck_assert_int_eq(idle(hour), 0);
+		bare_end();
+	}
+	page = 0;
+}
+END_TEST
+
+/* Several threads have made the bucket grow at the same time. */
+START_TEST(what_was_never_used_goes_back)
+{
+	for (page = 4096; page <= 262144; page *= 4) {
+		begin();
+		schedule(FEW / 4);
+		for (int i = 0; i < 50; i++)
+			arrival_grow_slots(&engine.intake->bucket[0]);
+		expire(FEW / 4);
+		large_pages_have_gone_back();
 		bare_end();
 	}
 	page = 0;
@@ -394,7 +430,9 @@ int main(void)
 		a_clock_that_is_set_back_changes_nothing,
 		the_slack_is_not_for_it,
 		blocks_that_rent_empties_go_back,
+		a_few_that_are_cancelled_owe_nothing,
 		large_pages_go_back,
+		what_was_never_used_goes_back,
 		nobody_waits_for_a_lock_that_is_stuck,
 		a_chain_of_blocks_goes_back_in_steps,
 	};
