@@ -32,9 +32,11 @@ results() {
 }
 
 # Those that need no broker, or have one of librdkafka's own.  Some expect that
-# the machine is not busy, so what fails has a second try alone.
+# the machine is not busy, so what fails has a second try alone.  If any fails,
+# the program aborts after its table: unless a line is written when it is there,
+# the last ones are lost.
 port_tests() {
-	run make -C tests run_local_quick >tests.out || :
+	run stdbuf -oL make -C tests run_local_quick >tests.out || :
 	results tests.out >results.out
 	failed=$(sed -n 's/ FAILED//p' results.out)
 	for name in $failed; do
